@@ -11,6 +11,7 @@ import click
 from smtc_lab.cli.runs import RUNS_DIR
 from smtc_lab.cli.say import say
 from smtc_lab.views.named import thing_named
+from smtc_lab.views.text.format import plain
 
 if TYPE_CHECKING:
     from smtc_lab.views.run_comparison.comparison import Along
@@ -110,9 +111,7 @@ def import_zip(parents: Path | None, path: Path, root: Path | None, name: str | 
 @click.option(
     "--along",
     type=click.Choice(["step", "seconds", "samples", "dollars"]),
-    default="step",
-    show_default=True,
-    help="Horizontal axis of the picture.",
+    help="Horizontal axis of the picture. Default: step.",
 )
 @click.option(
     "--png", type=click.Path(path_type=Path, dir_okay=False), help="Write a picture there."
@@ -125,7 +124,7 @@ def compare_any(  # noqa: PLR0913  an option each
     root: Path | None,
     *,
     metric: str | None,
-    along: Along,
+    along: Along | None,
     png: Path | None,
     as_json: bool,
 ) -> None:
@@ -134,11 +133,21 @@ def compare_any(  # noqa: PLR0913  an option each
     from smtc_lab.views.figures.drawing import picture_of  # noqa: PLC0415
     from smtc_lab.views.run_comparison.compare import compare_runs  # noqa: PLC0415
 
+    if png is None and (metric is not None or along is not None):
+        raise click.UsageError(
+            "--metric and --along say what the picture shows, but none is asked for. Add "
+            "--png FILE."
+        )
     compared = compare_runs(*names, root=root or parents)
+    if metric is not None and metric not in compared.metrics:
+        known = ", ".join(map(plain, compared.metrics[:20])) or "none"
+        raise click.UsageError(
+            f"None of these runs logged the metric {plain(metric)!r}. They have: {known}."
+        )
     say(compared.model_dump_json(indent=1) if as_json else str(compared))
     if png is None:
         return
-    figure = compared.figure(metric or next(iter(compared.metrics), ""), along=along)
+    figure = compared.figure(metric or next(iter(compared.metrics), ""), along=along or "step")
     try:
         png.write_bytes(picture_of(figure).png)
     except OSError as error:

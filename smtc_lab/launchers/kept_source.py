@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import zipfile
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import LauncherError, UnsafeFileError
@@ -108,6 +108,12 @@ def _unpacked(target: Path, contents: dict[str, bytes]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.write_bytes(content)
     return target
+
+
+def script_path(entry_point: str) -> str:
+    """Return an entry point as people know it: of one that was given back, its name."""
+    path = PurePath(entry_point)
+    return path.name if UNPACKED in path.parts else entry_point
 
 
 def _code_beside(script: Path) -> tuple[list[Path], str]:

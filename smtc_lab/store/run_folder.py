@@ -13,6 +13,8 @@ from smtc_lab.machine.beneath import names_beneath
 from smtc_lab.machine.home import HOME_VARIABLE, home
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from _typeshed import StrPath
 
 COMPILER_FOLDER = "output/data/compiler"
@@ -239,29 +241,27 @@ def runs_root(root: StrPath | None = None) -> Path:
     return home() / "runs" if root is None else Path(root).resolve()
 
 
-def find_runs(root: StrPath | None = None) -> list[RunFolder]:
+def find_runs(root: StrPath | None = None, *, known: Collection[str] = ()) -> list[RunFolder]:
     """Return the runs under a folder, or in ``runs_root()``, oldest first.
+
+    Args:
+        root: The folder.
+        known: Names that are left out without a look.
 
     Raises:
         StoreError: The folder may not be read.
     """
     root = runs_root(root)
     try:
-        return _runs_in(root)
+        names = os.listdir(root) if root.is_dir() else []  # noqa: PTH208  paths of ten thousand take long
     except PermissionError as error:
         raise StoreError(
             f"The runs in {str(root)!r} cannot be listed: {error.strerror}. Give yourself the "
             f"right to read this folder, or set {HOME_VARIABLE} to another one."
         ) from error
-
-
-def _runs_in(root: Path) -> list[RunFolder]:
-    if not root.is_dir():
-        return []
+    unknown = (name for name in names if name not in known)
     made_s = [
-        (found.st_mtime, name)
-        for name in os.listdir(root)  # noqa: PTH208  paths of ten thousand take long
-        if (found := _marker(f"{root}/{name}/job.json")) is not None
+        (at.st_mtime, name) for name in unknown if (at := _marker(f"{root}/{name}/job.json"))
     ]
     return [RunFolder(root / name) for _, name in sorted(made_s)]
 

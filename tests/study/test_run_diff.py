@@ -13,6 +13,7 @@ from smtc_lab.errors import LauncherError, SpecError
 from smtc_lab.launchers.kept_source import UNPACKED, given_back, keep_source
 from smtc_lab.launchers.run import launch
 from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.identity.source import ARCHIVE, FILE, MOST_FILES, read_source
 from smtc_lab.study.experiments.run_diff import diff
@@ -104,7 +105,7 @@ def test_what_differs_is_told_by_section(tmp_path: Path, code: Path) -> None:
 
     rows = {(one.section, one.name): (one.first, one.second) for one in found.differences}
     assert rows["job", "hyperparameters.lr"] == ("0.1", "0.2")
-    assert rows["job", "max_steps"] == ("null", "5")
+    assert rows["job", "max_steps"] == ("—", "5")
     assert ("code", "net/model.py") in rows
     assert len(rows) == 3
     assert found.unknown == ("packages", "machine")
@@ -112,6 +113,30 @@ def test_what_differs_is_told_by_section(tmp_path: Path, code: Path) -> None:
     assert "hyperparameters.lr" in str(found)
     same = diff("one", "one", root=root)
     assert str(same).startswith("one and one differ in nothing that is known.")
+
+
+def test_what_every_launch_of_a_study_has_is_no_difference(tmp_path: Path, code: Path) -> None:
+    root = tmp_path / "runs"
+    written(root, "alone", code, emulation=None)
+    given_back = str(root / UNPACKED / "0123" / "train.py")
+    launched = {"emulation": Emulation(time_dilation=1), "working_dir": "own"}
+    written(root, "again", code, entry_point=given_back, **launched)
+    slowed = {"emulation": Emulation(time_dilation=1, device_step_time_s=0.03)}
+    written(root, "slowed", code, entry_point=given_back, **slowed)
+
+    assert diff("alone", "again", root=root).differences == ()
+    (told,) = diff("alone", "slowed", root=root).differences
+    assert (told.name, told.values) == ("emulation.device_step_time_s", ("—", "0.03"))
+
+
+def test_scripts_of_two_folders_differ(tmp_path: Path, code: Path) -> None:
+    root = tmp_path / "runs"
+    written(root, "one", code)
+    written(root, "two", code, entry_point="/elsewhere/train.py")
+
+    (told,) = diff("one", "two", root=root).differences
+
+    assert told.values == (str(code / "train.py"), "/elsewhere/train.py")
 
 
 @pytest.mark.parametrize("damage", ["no archive", "other content", "a path that leads out"])
@@ -162,4 +187,4 @@ def test_a_run_is_launched_again_with_the_code_that_it_had(tmp_path: Path) -> No
     assert len(again.records().steps["algo-1-rank0"]) == 3
     assert UNPACKED in again.job.entry_point
     names = {(one.section, one.name) for one in diff(first, again).differences}
-    assert names == {("job", "entry_point"), ("job", "max_steps")}
+    assert names == {("job", "max_steps")}

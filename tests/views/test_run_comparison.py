@@ -174,3 +174,23 @@ def test_the_shell_writes_a_picture(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert done.output.startswith("2 runs; they differ in lr.")
     assert png.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--metric", "los", "--png", "loss.png"], "metric 'los'. They have: loss"),
+        (["--along", "seconds"], "Add --png FILE"),
+    ],
+)
+def test_options_of_a_picture_that_is_not_there_are_refused(
+    tmp_path: Path, options: list[str], told: str
+) -> None:
+    for name in ("one", "two"):
+        written(tmp_path, name, {"loss": [2.0, 1.0]})
+
+    command = ["runs", "compare", "one", "two", "--runs-dir", str(tmp_path), *options]
+    done = CliRunner().invoke(cli, command)
+
+    assert done.exit_code == 2
+    assert told in " ".join(done.output.split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -82,6 +83,8 @@ def names(table: object) -> list[str]:
         ("0.2 < loss <= 0.8", ["bad", "good"]),
         ('state == "Failed"', ["apart"]),
         ('state in ("Failed", "Stopped") or seed == 3', ["apart", "bad"]),
+        ('state == "failed" or state in ["running", "STOPPED"]', ["apart"]),
+        ('"Fail" in state', ["apart"]),
         ("`loss` > lr", ["bad", "good"]),
         ("amp == True and depth < 0", ["silent"]),
         ('"b" in note', ["silent"]),
@@ -272,3 +275,5 @@ def test_a_shell_gets_rows_json_and_csv(root: Path, tmp_path: Path) -> None:
     table = list(csv.DictReader(out.read_text().splitlines()))
     assert [line["name"] for line in table] == ["apart", "bad", "good", "silent"]
     assert (table[2]["metric.loss.min"], table[3]["param.note"]) == ("0.2", "'=a b")
+    (started,) = {line["started"] for line in table}
+    assert datetime.fromisoformat(started) == datetime.fromtimestamp(STARTED_S, UTC)

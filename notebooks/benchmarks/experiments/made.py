@@ -1,7 +1,8 @@
-"""What is made to be measured: many ended runs, one with many points, a folder of code."""
+"""What is made to be measured: many ended runs, some with many points, a folder of code."""
 
 from __future__ import annotations
 
+import random
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
@@ -40,13 +41,24 @@ def make_ended_runs(root: Path, count: int) -> None:
     first = make_run(root, "ended-0", points=80)
     first.ballast.unlink()
     for number in range(count):
-        folder = RunFolder(root / f"ended-{number}")
-        if number:
-            shutil.copytree(first.path, folder.path)
-        told = {**_PARAMETERS, "lr": number / count}
-        job = run_records([], job_name=folder.job_name).job
-        job = job.model_copy(update={"hyperparameters": told})
-        folder.job_file.write_text(job.to_json(), encoding="utf-8")
+        _as_another(first, RunFolder(root / f"ended-{number}"), lr=number / count)
+
+
+def make_compared_runs(root: Path, count: int, *, points_each: int) -> None:
+    """Write so many ended runs, each with its own ``lr`` and ten noisy metrics."""
+    names = [f"metric-{number}" for number in range(10)]
+    first = write_run_folder(root, run_records(job_name="compared-0"))
+    first.ballast.unlink()
+    noise = random.Random(0)  # noqa: S311  no secret
+    with RecordWriter(first.rank_records("algo-1", 0)) as writer:
+        for step in range(points_each):
+            for name in names:
+                row = (step, STARTED_S + step, name, noise.random() + 1 / (1 + step), "")
+                writer.append_values(MetricRecord, row)
+            if step % 5_000 == 0:
+                writer.flush()  # else all of them wait in memory
+    for number in range(count):
+        _as_another(first, RunFolder(root / f"compared-{number}"), lr=number / count)
 
 
 def make_code(folder: Path, *, files: int) -> Path:
@@ -59,3 +71,12 @@ def make_code(folder: Path, *, files: int) -> Path:
     for arguments in (("init", "-q"), ("add", "."), (*person, "commit", "-qm", "Code")):
         subprocess.run(["git", "-C", str(folder), *arguments], check=True)  # noqa: S603, S607  our own arguments
     return folder / "part0.py"
+
+
+def _as_another(run: RunFolder, folder: RunFolder, *, lr: float) -> None:
+    """Write a run as it is under another name, with an ``lr`` of its own."""
+    if folder != run:
+        shutil.copytree(run.path, folder.path)
+    job = run_records([], job_name=folder.job_name).job
+    job = job.model_copy(update={"hyperparameters": {**_PARAMETERS, "lr": lr}})
+    folder.job_file.write_text(job.to_json(), encoding="utf-8")

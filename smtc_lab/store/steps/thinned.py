@@ -104,13 +104,15 @@ def _of_file(
     width = -(-int((last and last[0][0]) or 0) // most_bins)
     if width < 1:
         return
-    # all others are left out by SQLite, in a fifth of the time
-    where = "WHERE name = ?" if len(wanted) == 1 else ""
+    # all others are left out by SQLite, in an eighth of the time
+    name, where, bins = f"substr(name, 1, {LONGEST_NAME + 1})", "", "name, bin"
+    if len(wanted) == 1:
+        name, where, bins = "name", "WHERE name = ?", "bin"
     rows = query(
         [path],
-        f"SELECT substr(name, 1, {LONGEST_NAME + 1}), avg({_STEP}), avg({_TIME_S}),"  # noqa: S608  our own names
-        f" avg({_VALUE}), min({_VALUE}), max({_VALUE}), count(*), count({_VALUE})"
-        f" FROM metric_record {where} GROUP BY name, (rowid - 1) / {width} LIMIT {_MOST_ROWS}",
+        f"SELECT {name}, avg(at), avg(time), avg(one), min(one), max(one), count(*), count(one)"  # noqa: S608  our own names
+        f" FROM (SELECT name, (rowid - 1) / {width} AS bin, {_STEP} AS at, {_TIME_S} AS time,"
+        f" {_VALUE} AS one FROM metric_record {where}) GROUP BY {bins} LIMIT {_MOST_ROWS}",
         sorted(wanted) if where else (),
     )
     for raw, group in groupby(rows, key=itemgetter(0)):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.follow.run_follower import read_plan
+from smtc_lab.launchers.kept_source import script_path
 from smtc_lab.launchers.run import Run
 from smtc_lab.metrics.result import Result
 from smtc_lab.neutral_text import neutral
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from _typeshed import StrPath
+
+    from smtc_lab.spec.emulation import Emulation
 
 
 Told = dict[str, dict[str, str] | None]
@@ -158,9 +161,14 @@ def differences_of(told: Sequence[Told]) -> tuple[tuple[Difference, ...], tuple[
                 ),
             )
             for name in dict.fromkeys(name for part in known for name in part)
-            if len({part.get(name, _ABSENT) for part in known}) > 1
+            if _differ(name, {part.get(name, _ABSENT) for part in known})
         ]
     return tuple(differences), tuple(unknown)
+
+
+def _differ(name: str, values: set[str]) -> bool:
+    is_name = name == "entry_point" and any("/" not in value for value in values)
+    return len({Path(value).name if is_name else value for value in values}) > 1
 
 
 def folder_of(run: Run | StrPath, root: StrPath | None) -> RunFolder:
@@ -179,9 +187,20 @@ def _job(folder: RunFolder) -> dict[str, str]:
     job = read_job(folder)
     values = job.model_dump(mode="json")
     options, others = options_of(job.arguments)
+    values |= {"entry_point": script_path(job.entry_point), "emulation": _asked(job.emulation)}
+    if job.working_dir == "own":  # as each launch of a study has it
+        values["working_dir"] = None
     told = {**values, "arguments": options, "other arguments": others}
     left_out = {*_NOT_OF_A_JOB, *(name for name in _ARGUMENTS if not told[name])}
-    return dict(_flat({k: v for k, v in told.items() if k not in left_out}))
+    return dict(_flat({k: v for k, v in told.items() if k not in left_out and v is not None}))
+
+
+def _asked(emulation: Emulation | None) -> dict[str, Any] | None:
+    """Return what an emulation is beyond its defaults; None: this machine as it is."""
+    asked = {} if emulation is None else emulation.model_dump(exclude_defaults=True)
+    if asked.get("time_dilation") == 1:
+        del asked["time_dilation"]
+    return asked or None
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:  # noqa: ANN401  any JSON value

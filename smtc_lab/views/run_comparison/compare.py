@@ -143,7 +143,7 @@ def _rank(difference: Difference) -> bool:
 
 def _facts_of(folders: Sequence[RunFolder]) -> list[Facts]:
     """Return the facts of runs; those of ended ones are kept beside them."""
-    kept = {folder.path.parent: KeptFacts(folder.path.parent) for folder in folders}
+    kept = {root: KeptFacts(root) for root in {folder.path.parent for folder in folders}}
     told = []
     for folder in folders:
         facts = kept[folder.path.parent].of(folder.path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import datetime as dt
 from typing import TYPE_CHECKING, Literal
 
 from smtc_lab.views.run_list import moment
@@ -18,6 +20,7 @@ ColumnKind = Literal["time", "seconds", "usd", "number", "text", "bool"]
 """What the values of a column are: seconds since the epoch, seconds, US dollars, …"""
 
 _WIDEST = 48
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _ABSENT = "—"
 """Stands for what is not known, or not there: which one, a table has no room to say."""
 
@@ -52,6 +55,16 @@ def cell_of(row: Facts, name: str) -> str:
     if name == "name" and (title := row.get("title")):
         return fmt.plain(f"{title} ({row['name']})", 2 * _WIDEST)
     return _cell(name, value_of(row, name))
+
+
+def csv_value(name: str, value: Value) -> Value:
+    """Return a value as a file of CSV has it: a time as ISO 8601 in UTC, and no formula."""
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_FORMULA) else value
+    if _KINDS.get(name) == "time" and isinstance(value, int | float):
+        with contextlib.suppress(ValueError, OverflowError, OSError):  # no year that there is
+            return dt.datetime.fromtimestamp(value, dt.UTC).isoformat(timespec="seconds")
+    return value
 
 
 def differ(values: Collection[Value]) -> bool:

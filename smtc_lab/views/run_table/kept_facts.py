@@ -12,6 +12,7 @@ from pydantic_core import from_json
 from smtc_lab.errors import UnsafeFileError
 from smtc_lab.machine.beneath import MIB, read_beneath
 from smtc_lab.store.identity.notes import FILE as NOTES
+from smtc_lab.store.run_folder import JOB_NAME
 from smtc_lab.version import __version__
 
 if TYPE_CHECKING:
@@ -50,11 +51,26 @@ class KeptFacts:
     def of(self, path: Path) -> Facts | None:
         """Return the facts of a run or a study that has not changed; None: there are none."""
         stamp, facts = self._found.get(_key(path), ("", {}))
-        return facts if stamp and stamp == _stamp(path) else None
+        return facts if stamp and stamp == _stamp(str(path)) else None
+
+    def runs(self) -> dict[str, Facts]:
+        """Return the facts of all runs that have not changed, by name."""
+        begin, beside = f"{self._root.name}/", str(self._root)
+        named = {
+            key.removeprefix(begin): told
+            for key, told in self._found.items()
+            if key.startswith(begin)
+        }
+        return {
+            name: facts
+            for name, (stamp, facts) in named.items()
+            # the file may be somebody else's
+            if JOB_NAME.fullmatch(name) and stamp and stamp == _stamp(f"{beside}/{name}")
+        }
 
     def keep(self, path: Path, facts: Facts) -> None:
         """Take in the facts of what has ended; ``write`` writes them."""
-        if stamp := _stamp(path):
+        if stamp := _stamp(str(path)):
             self._found[_key(path)] = stamp, facts
             self._new.append(_line(_key(path), stamp, facts))
 
@@ -97,7 +113,7 @@ def _key(path: Path) -> str:
     return "/".join(path.parts[-2:])
 
 
-def _stamp(path: Path) -> str:
+def _stamp(path: str) -> str:
     """Return what changes when a run or a study does; empty: it is gone."""
     try:
         found = os.lstat(f"{path}/state.json")

@@ -7,7 +7,7 @@ import importlib
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
@@ -20,7 +20,7 @@ from smtc_lab.store.run_folder import find_runs, runs_root
 from smtc_lab.study.folder import studies_root
 from smtc_lab.study.stored import find_studies
 from smtc_lab.text_table import aligned
-from smtc_lab.views.run_table.cells import cell_of, differ, title_of
+from smtc_lab.views.run_table.cells import cell_of, csv_value, differ, title_of
 from smtc_lab.views.run_table.facts import (
     BASE,
     LAUNCHES,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from _typeshed import StrPath
 
-    from smtc_lab.views.run_table.facts import Facts, Value
+    from smtc_lab.views.run_table.facts import Facts
 
 _FIRST = ("name", "state", "started", "took_s", "steps", "step_time_s", "cost_usd")
 _LAST = ("cluster",)
@@ -74,11 +74,10 @@ class RunTable:
     left_out: tuple[str, ...] = ()
     """What was known of rows that are left out: to be asked for all the same."""
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Everything that is known of some of them: what all have first."""
-        own = (name for row in self.rows for name in row)
-        return tuple(dict.fromkeys((*BASE, *own)))
+        return tuple(dict.fromkeys(chain(BASE, *self.rows)))
 
     def where(self, text: str) -> RunTable:
         """Return those of which a condition holds; of what is not known none does.
@@ -155,7 +154,8 @@ class RunTable:
     def to_csv(self, path: StrPath) -> None:
         """Write everything that is known as CSV, a line for each row.
 
-        A text that a spreadsheet would take for a formula has an apostrophe before it.
+        Times are ISO 8601 in UTC. A text that a spreadsheet would take for a formula has an
+        apostrophe before it.
 
         Raises:
             SpecError: It cannot be written.
@@ -165,7 +165,9 @@ class RunTable:
                 writer = csv.DictWriter(file, self.names)
                 writer.writeheader()
                 for row in self.rows:
-                    writer.writerow({name: _no_formula(value) for name, value in row.items()})
+                    writer.writerow(
+                        {name: csv_value(name, value) for name, value in row.items()}
+                    )
         except OSError as error:
             raise SpecError(
                 f"{str(path)!r} cannot be written ({error.strerror}). Choose another place."
@@ -261,10 +263,9 @@ def runs(root: StrPath | None = None, *, launches: bool = False) -> RunTable:
                 kept.keep(where, facts)
         return facts
 
-    found = {
-        folder.job_name: facts_at(folder.path, partial(facts_of_run, folder))
-        for folder in find_runs(path)
-    }
+    found = kept.runs()
+    for folder in find_runs(path, known=found.keys()):
+        found[folder.job_name] = facts_at(folder.path, partial(facts_of_run, folder))
     rows = cache(lambda: {name: row_of(facts) for name, facts in found.items()})
     studies = []
     for _, where in find_studies(studies_root(path)):
@@ -278,11 +279,6 @@ def runs(root: StrPath | None = None, *, launches: bool = False) -> RunTable:
     rows_of_all = tuple(sorted([*found.values(), *studies], key=_begun))
     table = RunTable(rows=rows_of_all, root=path)
     return table if launches else table.without_launches
-
-
-def _no_formula(value: Value) -> Value:
-    is_one = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
-    return f"'{value}" if is_one else value
 
 
 def _begun(facts: Facts) -> tuple[float, str]:

@@ -8,11 +8,14 @@ import difflib
 import operator
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from smtc_lab.errors import SpecError
 from smtc_lab.neutral_text import neutral
+from smtc_lab.store.state import State
+from smtc_lab.views.live.list_row import DAMAGED
 from smtc_lab.views.run_table.facts import METRIC, PARAM
+from smtc_lab.views.text.format import state_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -26,6 +29,13 @@ _LONGEST = 2_000
 _DEEPEST = 50
 _QUOTED = re.compile(r"`([^`]{1,300})`")
 _TIMES = frozenset({"started"})
+_STATES: dict[str, str] = {
+    word.casefold(): state
+    for state in (*get_args(State), DAMAGED)
+    for word in (state, state_word(state))
+}
+"""States by their names and by the words that tables have for them."""
+
 _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -133,8 +143,9 @@ class _Reader:
     def _compared(
         self, parts: list[ast.expr], ops: list[ast.cmpop]
     ) -> Callable[[Facts], Truth]:
-        are_times = any(self._name(part) in _TIMES for part in parts)
-        values = [self._value(part, is_time=are_times) for part in parts]
+        names = {self._name(part) for part in parts}
+        meant = _moment_s if names & _TIMES else _state if "state" in names else None
+        values = [self._value(part, meant) for part in parts]
         try:
             compare = [_COMPARE[type(op)] for op in ops]
         except KeyError:
@@ -153,7 +164,9 @@ class _Reader:
                 return f"{before}.{attr}"
         return ""
 
-    def _value(self, node: ast.expr, *, is_time: bool) -> Callable[[Facts], Any]:
+    def _value(
+        self, node: ast.expr, meant: Callable[[str], Any] | None
+    ) -> Callable[[Facts], Any]:
         if name := self._name(node):
             known_name(name, self._known)
             return lambda facts: value_of(facts, name)
@@ -161,8 +174,8 @@ class _Reader:
             constant = ast.literal_eval(node)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
             raise _unreadable(self._text) from error
-        if is_time and isinstance(constant, str):
-            constant = _moment_s(constant)
+        if meant is not None:
+            constant = _each_text(constant, meant)
         return lambda _: constant
 
 
@@ -191,6 +204,19 @@ def _holds(
         return bool(compare(one, other))
     except TypeError:  # a text with a number
         return None
+
+
+def _each_text(constant: Any, meant: Callable[[str], Any]) -> Any:  # noqa: ANN401  any literal
+    """Return what a text means, or each text of several; anything else as it is."""
+    if isinstance(constant, str):
+        return meant(constant)
+    is_many = isinstance(constant, tuple | list | set)
+    return [_each_text(one, meant) for one in constant] if is_many else constant
+
+
+def _state(text: str) -> str:
+    """Return the state that is meant, in whatever case; a part of a word stays as it is."""
+    return _STATES.get(text.casefold(), text)
 
 
 def _moment_s(text: str) -> float:

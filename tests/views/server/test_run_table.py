@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from smtc_lab.store.state import RunState, write_state
+from smtc_lab.views.run_table import tables
 from smtc_lab.views.run_table.page import Asked, Pages
 from smtc_lab.views.run_table.table import runs
 from tests.kit.records import run_records
@@ -27,6 +29,27 @@ def write(root: Path, *names: str) -> None:
 
 def names(told: dict[str, Any]) -> list[str]:
     return [row["name"] for row in told["rows"]]
+
+
+def test_a_table_is_read_again_soon_where_something_goes_on_or_was_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(monotonic=lambda: clock.now_s, now_s=0.0)
+    monkeypatch.setattr(tables, "time", clock)
+    shown = tables.RunTables(tmp_path)
+
+    def found(*, after_s: float) -> list[str]:
+        clock.now_s += after_s
+        return names(shown.page({}, is_fresh=False))
+
+    write(tmp_path, "ended-1")
+    assert found(after_s=0) == ["ended-1"]
+    write(tmp_path, "ended-2")
+    assert found(after_s=4) == ["ended-1"]
+    assert found(after_s=2) == ["ended-2", "ended-1"]
+    (tmp_path / "ended-2" / "state.json").write_text("{")
+    assert found(after_s=59) == ["ended-2", "ended-1"]
+    assert shown.page({}, is_fresh=True)["rows"][0]["state"] == "Damaged"
 
 
 async def test_a_page_is_filtered_sorted_and_cut(ask: Ask, root: Path) -> None:

@@ -71,12 +71,14 @@ export class Stage {
     if (seen === null || !this._isSeen) {
       return 0;
     }
-    if (this._plot === null) {
-      this._open();
-      return 0;
-    }
     const { clientWidth, clientHeight } = this.element;
     if (clientWidth === 0) {
+      // hidden for this moment only: no observer is told of it
+      this._changed();
+      return 0;
+    }
+    if (this._plot === null) {
+      this._open(clientWidth, clientHeight);
       return 0;
     }
     this._plot.resize(clientWidth, clientHeight);
@@ -185,10 +187,9 @@ export class Stage {
     }
   }
 
-  private _open(): void {
-    const { clientWidth: width, clientHeight: height } = this.element;
-    if (this._theme !== null || width === 0) {
-      return; // being made, or hidden
+  private _open(width: number, height: number): void {
+    if (this._theme !== null) {
+      return; // being made
     }
     const theme = readTheme(this.element);
     this._theme = theme;
