@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+_SERVED = "trainers=local:1:train,data_group=local:{}:data"
+"""Both groups are this machine, so their roles are said."""
+
 _COMPILED: dict[str, Any] = {
     "hyperparameters": {"compiled": 1},
     "compiler_config": TrainingCompilerConfig(backend="inductor"),
@@ -20,12 +23,12 @@ _COMPILED: dict[str, Any] = {
 KINDS: dict[str, dict[str, Any]] = {
     "alone": {},
     "2 data workers": {"hyperparameters": {"workers": 2}},
-    "a data server": {"cluster": "trainers=local:1,data_group=local:1"},
+    "a data server": {"cluster": _SERVED.format(1)},
     "a stream": {"hyperparameters": {"loader": "stream"}},
     "a stream, 2 data workers": {"hyperparameters": {"loader": "stream", "workers": 2}},
     "a stream, a data server": {
         "hyperparameters": {"loader": "stream"},
-        "cluster": "trainers=local:1,data_group=local:1",
+        "cluster": _SERVED.format(1),
     },
     "torch's own loader": {"hyperparameters": {"loader": "torch"}},
     "torch's own loader, 2 data workers": {
@@ -34,7 +37,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "2 ranks": {"distribution": {"data": 2}},
     "2 ranks, 2 data servers": {
         "distribution": {"data": 2},
-        "cluster": "trainers=local:1,data_group=local:2",
+        "cluster": _SERVED.format(2),
     },
     "compiled": _COMPILED,
     "2 ranks, compiled": {"distribution": {"data": 2}, **_COMPILED},
@@ -80,6 +83,7 @@ def kill_rows(
                 "what": "kills",
                 "kind": kind,
                 "number": number,
+                "trainers": proof.ranks,
                 "kills": struck,
                 "equal": proof.equal,
                 "difference": "" if found is None else found.sentence,
