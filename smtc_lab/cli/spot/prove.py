@@ -44,7 +44,7 @@ def prove_resume(**options: Any) -> None:  # noqa: ANN401  click passes its own 
     Examples:
       smtc-lab prove-resume --steps 100 train.py
       smtc-lab prove-resume --data 2 --compiler inductor train.py
-      smtc-lab prove-resume --cluster trainers=local,data_group=local train.py
+      smtc-lab prove-resume --cluster train=local:1:train,data=local:1:data train.py
     """  # noqa: D301  \b is click's mark for text that is not wrapped
     refusals = job_options.Refusals()
     described = {**options, "seed": 0}  # that of the kills is another one

@@ -15,7 +15,7 @@ import {
   type ITableRow
 } from './page.js';
 
-const TYPING_MS = 250;
+const TYPING_MS = 120;
 const NOTHING: IAsked = {
   where: '',
   sort: '',
