@@ -35,6 +35,7 @@ it('is drawn again where its page was hidden for a moment', () => {
   tell([{ isIntersecting: true }]);
   changed.mockClear();
   stage.draw({ from: 0, to: 1 }); // of no width, as all is in these tests
+  stage.draw({ from: 0, to: 1 });
 
   expect(changed).toHaveBeenCalledOnce();
   stage.dispose();

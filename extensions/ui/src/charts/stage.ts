@@ -73,10 +73,14 @@ export class Stage {
     }
     const { clientWidth, clientHeight } = this.element;
     if (clientWidth === 0) {
-      // hidden for this moment only: no observer is told of it
-      this._changed();
+      // hidden for one frame only, no observer is told of it; longer, and its size changes
+      if (!this._wasHidden) {
+        this._wasHidden = true;
+        this._changed();
+      }
       return 0;
     }
+    this._wasHidden = false;
     if (this._plot === null) {
       this._open(clientWidth, clientHeight);
       return 0;
@@ -227,5 +231,6 @@ export class Stage {
   private _theme: ITheme | null = null;
   private _seen: { readonly x: IRange; readonly y: IRange } | null = null;
   private _isSeen = false;
+  private _wasHidden = false;
   private _drawnWidth = 0;
 }
