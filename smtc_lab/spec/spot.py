@@ -54,7 +54,8 @@ class Market(Strict):
     """File with how many instances there are at each moment, in the public format:
     ``{"metadata": {"gap_seconds": 600}, "data": [2, 2, 0]}``. The run is interrupted where
     there are fewer than its own, and waits until there are as many. What comes behind its end
-    is as its last moment. None: there is none."""
+    is as its last moment: where that has too few, and there is no ``max_wait``, the run fails.
+    None: there is none."""
 
     notice_s: Annotated[
         float, Field(json_schema_extra={"minimum": 0, "maximum": MOST_NOTICE_S})
