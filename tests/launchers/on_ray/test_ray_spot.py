@@ -17,6 +17,7 @@ from smtc_lab.store.reader import read_records
 from tests.kit.launch_sites.ray import RaySite
 from tests.kit.runs import processes_of_job, stopped_at_the_end, wait_until
 from tests.launchers.test_attempts import STEPS, TRAINING, steps_of, weights_of
+from tests.launchers.test_kept_for_all import DDP_SCRIPT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -144,4 +145,26 @@ def test_trainers_that_fail_as_they_lose_another_one_are_no_failure(
     for steps in run.records().steps.values():
         assert [record.step for record in steps] == list(range(STEPS))
     assert len(run.records().steps) == 2
+    check_nothing_is_left(run)
+
+
+@pytest.mark.timeout(400)
+def test_what_one_node_has_kept_is_there_on_all_nodes(
+    make_job: MakeJob, start: Start, site: RaySite
+) -> None:
+    cluster = SPOT.replace(":1", ":2")
+    job = make_job(
+        DDP_SCRIPT, cluster=cluster, use_spot_instances=True, distribution={"data": 2}
+    )
+    with site.added_node(0, LABELS), site.added_node(1, LABELS):
+        run = start(job)
+        snapshot = run.folder.opt_ml("algo-1") / "checkpoints" / "snapshot.pt"
+        wait_until(snapshot.exists, what="the first epoch", limit_s=90)
+        run.interrupt().wait(2 * LIMIT_S)
+
+    assert len(run.state.attempts) == 2
+    for rank, host in enumerate(("algo-1", "algo-2")):
+        (again,), _ = read_records(run.folder.rank_records(host, rank), AttemptRecord)
+        assert again.first_step in {8, 16, 24}
+        assert f"begins with epoch {again.first_step // 8}" in run.logs(host)
     check_nothing_is_left(run)
