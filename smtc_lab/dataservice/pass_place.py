@@ -129,7 +129,9 @@ def _without_first(loader: Any, num_first: int) -> Iterator[Any] | None:  # noqa
     The order is drawn as the loader draws it. Without data workers samples draw from the random
     numbers of the process, which a checkpoint has.
     """
-    is_known = type(loader) is TorchLoader and not loader.num_workers and is_map_style(loader)
+    kind = type(loader)  # in a job with data servers torch's names are those of ours
+    is_torchs = kind is TorchLoader and not isinstance(loader, IteratedLoader)
+    is_known = is_torchs and not loader.num_workers and is_map_style(loader)
     if not num_first or not is_known or loader.batch_sampler is None:
         return None
     sampler = _BegunSampler(loader.batch_sampler)

@@ -9,6 +9,7 @@ import pytest
 
 from smtc_lab.errors import SpecError
 from smtc_lab.metrics.records.fingerprints import AFTER, BEFORE, FingerprintRecord
+from smtc_lab.spec.cluster import Cluster
 from smtc_lab.study.resuming.proof import TrainerFingerprints, first_difference, step_found
 from smtc_lab.study.resuming.prove import prove_resume
 
@@ -84,7 +85,11 @@ def test_an_optimizer_that_counts_nothing_is_placed_by_when_it_saved(tmp_path: P
 
 
 @pytest.mark.timeout(200)
-def test_a_session_of_two_trainers_is_proved(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("trainers", "cluster"),
+    [(2, "trainers=local:1"), (1, "trainers=local:1:train,data_group=local:1:data")],
+)
+def test_a_session_is_proved(tmp_path: Path, trainers: int, cluster: str) -> None:
     script = tmp_path / "train.py"
     script.write_text(
         textwrap.dedent(
@@ -98,7 +103,10 @@ def test_a_session_of_two_trainers_is_proved(tmp_path: Path) -> None:
             model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Linear(8, 1))
             optimizer = torch.optim.Adam(model.parameters())
             model, optimizer = session.prepare(model, optimizer)
-            data = torch.utils.data.TensorDataset(torch.randn(160, 4))
+            class Noisy(torch.utils.data.TensorDataset):
+                def __getitem__(self, index):
+                    return (super().__getitem__(index)[0] + 0.1 * torch.rand(4),)
+            data = Noisy(torch.randn(160, 4))
             loader = torch.utils.data.DataLoader(data, batch_size=4, shuffle=True)
             session.checkpoint(model=model, optimizer=optimizer, every_steps=4)
             for (batch,) in session.steps(loader, epochs=2):
@@ -111,11 +119,15 @@ def test_a_session_of_two_trainers_is_proved(tmp_path: Path) -> None:
         )
     )
     proof = prove_resume(
-        script, interruptions=2, root=tmp_path / "runs", distribution={"data": 2}
+        script,
+        interruptions=2,
+        root=tmp_path / "runs",
+        distribution={"data": trainers},
+        cluster=Cluster.parse(cluster),
     )
 
     assert proof.equal, proof.verdict
-    assert (proof.ranks, len(proof.interrupted_at)) == (2, 2)
+    assert (proof.ranks, len(proof.interrupted_at)) == (trainers, 2)
 
 
 IN_PARTS = """
