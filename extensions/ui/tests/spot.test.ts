@@ -282,58 +282,62 @@ describe('the forecast on spot instances', () => {
   });
 });
 
+/**
+ * A model whose host brings the part, or fails to.
+ */
+class HostModel extends FakeModel {
+  bring: () => unknown = () => ({ spotSection });
+
+  override send(message: unknown): void {
+    super.send(message);
+    if ((message as { type: string }).type === 'spot-part') {
+      this.tell('msg:custom', { type: 'other' });
+      this.tell('msg:custom', { type: 'spot-part', module: this.bring() });
+    }
+  }
+}
+
 describe('the place of that part', () => {
-  it('loads it when it is unfolded, once, and tells of a failure', async () => {
-    const asked: unknown[] = [];
-    const answers = [
-      async (): Promise<never> => Promise.reject(new Error('no way there')),
-      async () => Promise.resolve({ spotSection })
-    ];
-    const all = new FakeModel({
+  function opened(problems: readonly string[] = []): HTMLDetailsElement {
+    all = new HostModel({
       value: [JOB],
-      problems: [[]],
+      problems: [problems],
       catalog: catalogJson
     });
-    const setUps = new SetUps(all, async () => {
-      asked.push(0);
-      return answers[asked.length - 1]?.() as ReturnType<
-        (typeof answers)[number]
-      >;
-    });
+    setUps = new SetUps(all);
     document.body.replaceChildren(setUps.element);
-    const details = [...setUps.element.querySelectorAll('details')].find(
+    return [...setUps.element.querySelectorAll('details')].find(
       each => each.firstElementChild?.textContent === 'Interruptions'
     ) as HTMLDetailsElement;
+  }
+
+  let all: HostModel;
+  let setUps: SetUps;
+
+  it('loads it when it is unfolded, once, and tells of a failure', async () => {
+    const details = opened();
     const unfold = async (): Promise<void> => {
       details.dispatchEvent(new Event('toggle'));
       await new Promise(resolve => setTimeout(resolve));
     };
+    all.bring = (): never => {
+      throw new Error('no way there');
+    };
 
-    expect(asked).toHaveLength(0);
+    expect(all.sent).toHaveLength(0);
     await unfold();
     expect(details.textContent).toContain('no way there');
+    all.bring = () => ({ spotSection });
     await unfold();
     await unfold();
 
-    expect(asked).toHaveLength(2);
+    expect(all.sent).toHaveLength(2);
     labelled(setUps.element, 'Train on spot instances').click();
     expect(all.get('value')).toMatchObject([{ use_spot_instances: true }]);
   });
 
   it('is opened where Python finds a problem there', () => {
-    const all = new FakeModel({
-      value: [JOB],
-      problems: [[MAX_WAIT]],
-      catalog: catalogJson
-    });
-    const setUps = new SetUps(all, async () =>
-      Promise.resolve({ spotSection })
-    );
-
-    const details = [...setUps.element.querySelectorAll('details')].find(
-      each => each.firstElementChild?.textContent === 'Interruptions'
-    );
-    expect(details?.open).toBe(true);
+    expect(opened([MAX_WAIT]).open).toBe(true);
     expect(problemsIn(setUps.element)).not.toContain(MAX_WAIT);
   });
 });

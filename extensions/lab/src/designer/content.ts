@@ -2,8 +2,7 @@ import '@smtc-lab/ui/styles/index.css';
 import './designer.css';
 import { h } from '@smtc-lab/ui/dom.js';
 import { t } from '@smtc-lab/ui/i18n.js';
-import { spotSection } from '@smtc-lab/ui/spot/section.js';
-import { workbenchWith } from '@smtc-lab/ui/workbench/workbench.js';
+import { viewNamed } from '@smtc-lab/ui/views.js';
 import { delayMs } from '../connection/backoff.js';
 import { diagnose } from '../diagnosis.js';
 import { dragCells, type IDraggedCell } from '../drag.js';
@@ -112,7 +111,7 @@ export class DesignerContent {
     model.on('change:value', this._options.keep);
     model.on('change:running', this._options.keep);
     this._place.textContent = '';
-    const view = workbenchWith(async () => Promise.resolve({ spotSection }));
+    const view = viewNamed('workbench');
     this._leaveView = view.render({
       model,
       el: this._place,

@@ -1,6 +1,7 @@
 import { objectOf, textField, type JsonObject } from '@smtc-lab/protocol';
 import type { IModel } from '@smtc-lab/ui/model.js';
 import { BaseModel } from '@smtc-lab/ui/base_model.js';
+import { spotSection } from '@smtc-lab/ui/spot/section.js';
 import { RequestError } from '../connection/request_error.js';
 import { diagnose } from '../diagnosis.js';
 import type { Texts } from '../texts.js';
@@ -134,6 +135,8 @@ export class WorkbenchModel extends BaseModel implements IModel {
       );
     } else if (type === 'compiler-ladders') {
       void askLadders(this, this._stream, error => this._wordsOf(error));
+    } else if (type === 'spot-part') {
+      this.tell('msg:custom', { type, module: { spotSection } });
     } else if (type === 'spot-forecast') {
       const { question } = objectOf(message, 'A message');
       void askSpot(this, this._stream, question, error => this._wordsOf(error));

@@ -3,6 +3,7 @@ import { tell } from '../bounded.js';
 import { t } from '../i18n.js';
 import type { IComponent } from '../forms/component.js';
 import type { IModel } from '../model.js';
+import { loadSpot } from './load.js';
 
 /**
  * The part of a form about interruptions.
@@ -33,17 +34,11 @@ export interface ISpotModule {
 }
 
 /**
- * Brings that module, which few forms need.
- */
-export type LoadSpot = (model: IModel) => Promise<ISpotModule>;
-
-/**
  * The place of that part: what fills it is loaded when it is unfolded.
  */
 export class SpotPart {
   constructor(
     private readonly _host: HTMLElement,
-    private readonly _load: LoadSpot,
     private _props: ISpotProps
   ) {
     _host.parentElement?.addEventListener('toggle', () => {
@@ -68,7 +63,7 @@ export class SpotPart {
     this._host.setAttribute('role', 'status');
     tell(this._host, t('Loading …'));
     try {
-      const { spotSection } = await this._load(this._props.model);
+      const { spotSection } = await loadSpot(this._props.model);
       this._host.removeAttribute('role');
       this._host.textContent = '';
       this._section = spotSection(this._host, this._props);

@@ -17,7 +17,7 @@ import {
   type Look
 } from '../picture/cluster_editor.js';
 import { letterOf, setUpMark } from '../picture/set_up_mark.js';
-import { SpotPart, type ISpotProps, type LoadSpot } from '../spot/part.js';
+import { SpotPart, type ISpotProps } from '../spot/part.js';
 import { BatchOfJob } from './batch_of_job.js';
 import { fillingOf, offersOf, offerText } from './foreseen.js';
 import { ForeseenFigures, type IForesight } from './foreseen_figures.js';
@@ -28,7 +28,6 @@ import { nameOf, problemsByPart } from './set_up_words.js';
  */
 export interface ISetUpProps {
   readonly model: IModel;
-  readonly loadSpot: LoadSpot;
   readonly job: IJob;
   readonly catalog: Catalog;
   readonly environments: IEnvironments;
@@ -151,11 +150,7 @@ class SetUp implements IComponent<ISetUpProps> {
       this._change({ maxSteps });
     });
     this._spotPart = this._part(t('Interruptions'), false);
-    this._spot = new SpotPart(
-      this._spotPart,
-      props.loadSpot,
-      this._spotProps()
-    );
+    this._spot = new SpotPart(this._spotPart, this._spotProps());
     this.element.prepend(this._head(), this._figures.element);
     host.append(this.element);
     this._show();

@@ -13,8 +13,6 @@ import type { Look } from '../picture/cluster_editor.js';
 import type { History } from './history.js';
 import { historyOf, keepHistory } from './kept_history.js';
 import { foresightsOf, type IForesight } from './foreseen_figures.js';
-import { spotFromKernel } from '../spot/from_kernel.js';
-import type { LoadSpot } from '../spot/part.js';
 import { setUp, type ISetUpProps } from './set_up.js';
 import { TemplateButtons } from './template_buttons.js';
 import type { ITemplate } from './templates.js';
@@ -25,13 +23,7 @@ const MOST = 5;
  * The set-ups of the workbench, side by side. What is typed goes to the model's `value`.
  */
 export class SetUps {
-  /**
-   * @param _loadSpot - Brings the part about interruptions when it is unfolded.
-   */
-  constructor(
-    private readonly _model: IModel,
-    private readonly _loadSpot: LoadSpot = spotFromKernel
-  ) {
+  constructor(private readonly _model: IModel) {
     this._jobs = this._read();
     this._history = historyOf(_model);
     this.element = h(
@@ -155,7 +147,6 @@ export class SetUps {
     const own: unknown = Array.isArray(problems) ? problems[place] : [];
     return {
       model: this._model,
-      loadSpot: this._loadSpot,
       job,
       catalog: parseCatalog(this._model.get('catalog')),
       environments: parseEnvironments(this._model.get('environments')),

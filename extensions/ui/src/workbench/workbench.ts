@@ -8,7 +8,6 @@ import type { IModel, IView } from '../model.js';
 import { monitorOf } from '../monitor/kinds.js';
 import { FOLLOW_EVENT } from '../monitor/follow_event.js';
 import { LadderAsker } from '../ladder/asker.js';
-import type { LoadSpot } from '../spot/part.js';
 import { ClusterChart } from './cluster_chart.js';
 import { headline } from './foreseen.js';
 import { RunBar } from './run_bar.js';
@@ -19,124 +18,115 @@ import { viewSwitch } from './view_switch.js';
 const MONITOR = monitorOf('comparison');
 
 /**
- * Set-ups side by side, a Run button, and the live comparison below, in a notebook.
+ * Set-ups side by side, a Run button, and the live comparison below.
  */
-export const workbench = workbenchWith();
-
-/**
- * Return the workbench of a host.
- *
- * @param loadSpot - Brings the part about interruptions when it is unfolded.
- */
-export function workbenchWith(loadSpot?: LoadSpot): IView {
-  return {
-    initialize(model): Shown {
-      return new Shown(model);
-    },
-    render({ model, el, state }): () => void {
-      const shown = state as Shown;
-      const setUps = new SetUps(model, loadSpot);
-      const runBar = new RunBar(model, setUps);
-      const code = codeBox(h('div', { hidden: true }), { code: '' });
-      const clusters = new ClusterChart(model, setUps);
-      const clusterPart = h('div', {}, clusters.element);
-      const looks = looksOf(setUps, clusterPart, code.element);
-      const foreseen = h('p', {
-        class: 'smtc-foreseen-sentence',
-        role: 'status'
-      });
-      const below = h('div', { class: 'smtc-workbench-result' });
-      el.append(
+export const workbench: IView = {
+  initialize(model): Shown {
+    return new Shown(model);
+  },
+  render({ model, el, state }): () => void {
+    const shown = state as Shown;
+    const setUps = new SetUps(model);
+    const runBar = new RunBar(model, setUps);
+    const code = codeBox(h('div', { hidden: true }), { code: '' });
+    const clusters = new ClusterChart(model, setUps);
+    const clusterPart = h('div', {}, clusters.element);
+    const looks = looksOf(setUps, clusterPart, code.element);
+    const foreseen = h('p', {
+      class: 'smtc-foreseen-sentence',
+      role: 'status'
+    });
+    const below = h('div', { class: 'smtc-workbench-result' });
+    el.append(
+      h(
+        'section',
+        { class: 'smtc-workbench', 'aria-label': t('Workbench') },
+        runBar.element,
         h(
-          'section',
-          { class: 'smtc-workbench', 'aria-label': t('Workbench') },
-          runBar.element,
-          h(
-            'div',
-            { class: 'smtc-row smtc-looks' },
-            foreseen,
-            setUps.steps,
-            looks
-          ),
-          setUps.element,
-          code.element,
-          clusterPart,
-          below
-        )
-      );
-      const ladders = new LadderAsker(model);
-      const foresee = (): void => {
-        const forecast = parseForecast(model.get('forecast'));
-        tell(foreseen, headline(forecast.setUps));
-      };
-      const forms = (): void => {
-        runBar.hear(true);
-        setUps.update();
-        ladders.ask();
-        runBar.update();
-        clusters.update();
-        foresee();
-        code.update({ code: String(model.get('code')) });
-      };
-      code.update({ code: String(model.get('code')) });
-      foresee();
-      below.addEventListener(FOLLOW_EVENT, () => {
-        runBar.hear(false);
-      });
-      let away = shown.showIn(below);
-      const leave = [
-        onChanges(
-          model,
-          [
-            'value',
-            'problems',
-            'environments',
-            'code',
-            'rounds',
-            'info',
-            'forecast',
-            'compiler_ladders',
-            'result'
-          ],
-          forms
+          'div',
+          { class: 'smtc-row smtc-looks' },
+          foreseen,
+          setUps.steps,
+          looks
         ),
-        onChanges(model, ['catalog_plans'], () => {
-          clusters.update();
-        }),
-        onChanges(model, ['scripts'], () => {
-          runBar.offer();
-        }),
-        onChanges(model, ['start_problem'], () => {
-          if (model.get('start_problem') === '') {
-            runBar.update();
-          } else {
-            runBar.settled();
-          }
-        }),
-        onChanges(model, ['running'], () => {
-          const wasAsked = runBar.settled();
-          away();
-          away = shown.showIn(below);
-          if (wasAsked) {
-            below.scrollIntoView({ block: 'start' });
-          }
-        })
-      ];
-      model.send({ type: 'environments' });
+        setUps.element,
+        code.element,
+        clusterPart,
+        below
+      )
+    );
+    const ladders = new LadderAsker(model);
+    const foresee = (): void => {
+      const forecast = parseForecast(model.get('forecast'));
+      tell(foreseen, headline(forecast.setUps));
+    };
+    const forms = (): void => {
+      runBar.hear(true);
+      setUps.update();
       ladders.ask();
-      return () => {
-        leave.forEach(stop => {
-          stop();
-        });
+      runBar.update();
+      clusters.update();
+      foresee();
+      code.update({ code: String(model.get('code')) });
+    };
+    code.update({ code: String(model.get('code')) });
+    foresee();
+    below.addEventListener(FOLLOW_EVENT, () => {
+      runBar.hear(false);
+    });
+    let away = shown.showIn(below);
+    const leave = [
+      onChanges(
+        model,
+        [
+          'value',
+          'problems',
+          'environments',
+          'code',
+          'rounds',
+          'info',
+          'forecast',
+          'compiler_ladders',
+          'result'
+        ],
+        forms
+      ),
+      onChanges(model, ['catalog_plans'], () => {
+        clusters.update();
+      }),
+      onChanges(model, ['scripts'], () => {
+        runBar.offer();
+      }),
+      onChanges(model, ['start_problem'], () => {
+        if (model.get('start_problem') === '') {
+          runBar.update();
+        } else {
+          runBar.settled();
+        }
+      }),
+      onChanges(model, ['running'], () => {
+        const wasAsked = runBar.settled();
         away();
-        ladders.dispose();
-        setUps.dispose();
-        clusters.dispose();
-        code.dispose();
-      };
-    }
-  };
-}
+        away = shown.showIn(below);
+        if (wasAsked) {
+          below.scrollIntoView({ block: 'start' });
+        }
+      })
+    ];
+    model.send({ type: 'environments' });
+    ladders.ask();
+    return () => {
+      leave.forEach(stop => {
+        stop();
+      });
+      away();
+      ladders.dispose();
+      setUps.dispose();
+      clusters.dispose();
+      code.dispose();
+    };
+  }
+};
 
 /**
  * Make the switch between the ways to look at the set-ups: three views of the same.
