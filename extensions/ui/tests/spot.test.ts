@@ -48,6 +48,7 @@ function policy(name: string, usesSpot: boolean | null, usd: number): object {
     usd: interval(usd),
     finish_s: interval(7200),
     deadline_probability: 0.9999,
+    ended_fraction: name === 'uniform progress' ? 0.5 : 1,
     save_every_s: 90,
     use_spot_instances: usesSpot
   };
@@ -217,6 +218,7 @@ describe('the forecast on spot instances', () => {
       1, 1, 0
     ]);
     expect(rows[1]?.textContent).toContain('recommended');
+    expect(rows[2]?.textContent).toContain('≥ $4.00');
     expect(rows[1]?.textContent).toContain('$2.70–$3.60');
     expect(rows[1]?.textContent).toContain('> 99.5 %');
     expect(element.querySelector('caption')?.textContent).toContain(

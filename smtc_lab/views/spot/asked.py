@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from smtc_lab.spec.job import TrainingJob
 
 _MOST_TYPES = 20
+_LONGEST_NAME = 80
 _OF_JOB = {"on-demand": False, "spot only": True}
 """What a job says to be trained under a policy. The others take on-demand instances between
 spot ones, which no launcher does."""
@@ -41,7 +42,7 @@ _Prices = Annotated[dict[str, float], Field(default_factory=dict, max_length=_MO
 class SpotQuestion(Strict):
     """What a form asks of a job on spot instances. None: not entered."""
 
-    asked: Annotated[str, Field(max_length=80)]
+    asked: Annotated[str, Field(max_length=_LONGEST_NAME)]
     """What the browser calls the question."""
 
     job: dict[str, Any]
@@ -92,7 +93,7 @@ def spot_answer(
         root: Folder of runs; None: the default one.
     """
     called = question.get("asked") if isinstance(question, dict) else None
-    asked = called if isinstance(called, str) else ""
+    asked = called[:_LONGEST_NAME] if isinstance(called, str) else ""
     try:
         read = SpotQuestion.model_validate(question)
         source, made = _predicted(read, catalog or Catalog.load(), folder, root)
@@ -146,10 +147,11 @@ def _predicted(
 
 def _newest_run(question: SpotQuestion, job: TrainingJob, root: Path | None) -> Run:
     """Return the newest run of a job, whose path may be kept as it was typed."""
-    with suppress(PlannerError):
-        return newest_run_of(job, root=root)
-    typed = typed_job(question.job)
-    return newest_run_of(job.model_copy(update={"entry_point": typed.entry_point}), root=root)
+    typed = typed_job(question.job).entry_point
+    if typed != job.entry_point:
+        with suppress(PlannerError):
+            return newest_run_of(job, root=root)
+    return newest_run_of(job.model_copy(update={"entry_point": typed}), root=root)
 
 
 def _foreseen_times(typed: TypedSetUp, catalog: Catalog) -> tuple[float, float | None] | None:
@@ -202,6 +204,7 @@ def _answered(one: PolicyForecast) -> AnsweredPolicy:
         usd=one.usd,
         finish_s=one.finish_s,
         deadline_probability=one.deadline_probability,
+        ended_fraction=one.ended_fraction,
         save_every_s=one.best_save_every_s if one.curve else None,
         use_spot_instances=_OF_JOB.get(one.policy),
     )

@@ -31,6 +31,9 @@ class AnsweredPolicy:
     deadline_probability: float | None
     """Share of the futures that end in time, 0 to 1; None: there is no deadline."""
 
+    ended_fraction: float
+    """Share of the futures that end at all, 0 to 1; below 1 cost and time are at least so."""
+
     save_every_s: float | None
     """Work between two saves that costs least, in seconds; None: it saves once."""
 

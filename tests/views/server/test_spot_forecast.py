@@ -9,6 +9,7 @@ import pytest
 from smtc_lab.store.reader import read_job
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.views.code.set_ups import first_jobs
+from tests.kit.calibrations import keep_calibration
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -48,6 +49,20 @@ async def test_the_newest_run_of_a_job_tells_its_times(
     assert [each["policy"] for each in told["policies"]] == ["on-demand", "spot only"]
     assert [each["use_spot_instances"] for each in told["policies"]] == [False, True]
     assert all(each["usd"]["evidence"] == "predicted" for each in told["policies"])
+
+
+async def test_a_job_that_was_only_calibrated_has_the_times_that_are_predicted(
+    ask: Ask, root: Path
+) -> None:
+    job = first_jobs()[0]
+    keep_calibration(job, root)
+
+    _, told = await ask(
+        "spot-forecast", body=question(job=job.model_dump(mode="json"), save_s=0.1)
+    )
+
+    assert told["problem"] == ""
+    assert "predicted from its calibration" in told["about"][0]
 
 
 async def test_times_that_are_entered_count_with_the_prices_of_all_groups(ask: Ask) -> None:

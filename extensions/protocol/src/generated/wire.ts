@@ -47,6 +47,11 @@ export interface IAnsweredPolicy {
   readonly deadlineProbability: number | null;
 
   /**
+   * Share of the futures that end at all, 0 to 1; below 1 cost and time are at least so.
+   */
+  readonly endedFraction: number;
+
+  /**
    * Work between two saves that costs least, in seconds; None: it saves once.
    */
   readonly saveEveryS: number | null;
@@ -3123,7 +3128,7 @@ export interface IWire {
  */
 export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   AddedGroup: {"properties":{"instance_type":{"type":"string"},"step_time_s":{"type":"number"},"usd_per_1000_steps":{"anyOf":[{"type":"number"},{"type":"null"}]}},"type":"object"},
-  AnsweredPolicy: {"properties":{"policy":{"type":"string"},"usd":{"$ref":"Interval"},"finish_s":{"$ref":"Interval"},"deadline_probability":{"anyOf":[{"type":"number"},{"type":"null"}]},"save_every_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"use_spot_instances":{"anyOf":[{"type":"boolean"},{"type":"null"}]}},"type":"object"},
+  AnsweredPolicy: {"properties":{"policy":{"type":"string"},"usd":{"$ref":"Interval"},"finish_s":{"$ref":"Interval"},"deadline_probability":{"anyOf":[{"type":"number"},{"type":"null"}]},"ended_fraction":{"type":"number"},"save_every_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"use_spot_instances":{"anyOf":[{"type":"boolean"},{"type":"null"}]}},"type":"object"},
   BeatInfo: {"properties":{"number":{"type":"integer"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"type":"object"},
   Bill: {"properties":{"startup_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"startup_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"num_interruptions":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"interruptions_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"interruptions_usd":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"waited_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"evidence":{"enum":["measured","emulated"],"type":"string"}},"type":"object"},
   BinsHead: {"properties":{"first":{"type":"integer"},"width":{"type":"integer"}},"type":"object"},

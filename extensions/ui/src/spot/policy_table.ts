@@ -74,6 +74,7 @@ function rowOf(
   onUse: UsePolicy
 ): HTMLElement {
   const { deadlineProbability, policy, saveEveryS, useSpotInstances } = one;
+  const sign = one.endedFraction < 1 ? '≥ ' : '';
   const name = t(POLICIES[policy] ?? policy);
   return h(
     'tr',
@@ -95,8 +96,8 @@ function rowOf(
             { 'aria-label': t('Use this: %1', name) }
           )
     ),
-    intervalOf(one.usd, 'USD'),
-    intervalOf(one.finishS, 's'),
+    intervalOf(one.usd, 'USD', sign),
+    intervalOf(one.finishS, 's', sign),
     number(deadlineProbability === null ? '' : shareOf(deadlineProbability)),
     number(saveEveryS === null ? '' : format(saveEveryS, 's'))
   );
@@ -104,13 +105,14 @@ function rowOf(
 
 function intervalOf(
   { mean, low, high }: IAnsweredPolicy['usd'],
-  unit: Unit
+  unit: Unit,
+  sign: string
 ): HTMLElement {
   const ends = low === high ? '' : `${format(low, unit)}–${format(high, unit)}`;
   return h(
     'td',
     { class: 'smtc-number' },
-    format(mean, unit),
+    sign + format(mean, unit),
     ends === '' ? null : h('div', { class: 'smtc-note' }, ends)
   );
 }

@@ -228,8 +228,8 @@ class SpotSection extends Component<ISpotProps> {
   private _set(changed: JsonObject): void {
     const given = { ...this.props.job.rest, ...changed };
     // an empty field is the default of Python, which is not null for a time
-    const rest = withGiven(given, 'max_runtime_s', given['max_runtime_s']);
-    this.props.onChange({ rest: 'max_runtime_s' in changed ? rest : given });
+    const { max_runtime_s: longest, ...others } = given;
+    this.props.onChange({ rest: longest == null ? others : given });
   }
 
   private readonly _ofJob: Entry[] = [];
