@@ -10,52 +10,9 @@ import { t } from '../i18n.js';
 import { format } from '../charts/units.js';
 import { isSameJson } from '../forms/component.js';
 import { Entry, withGiven, type IEntry } from './entry.js';
+import { questionFields, timeFields } from './fields.js';
 import { policyTable } from './policy_table.js';
 import type { ISpotProps } from './part.js';
-
-const ofMarket = (): readonly IEntry[] => [
-  {
-    name: 'mean_time_between_s',
-    kind: 'seconds',
-    label: t('Instances last in the mean, seconds')
-  },
-  {
-    name: 'variation',
-    kind: 'number',
-    label: t('Variation of that'),
-    help: t('1: without memory. Public traces have 1.5 to 2.6.')
-  },
-  {
-    name: 'mean_wait_s',
-    kind: 'seconds',
-    label: t('Then there are none for, seconds')
-  },
-  {
-    name: 'deadline_s',
-    kind: 'seconds',
-    label: t('Deadline, seconds from the launch')
-  }
-];
-const ofJob = (): readonly IEntry[] => [
-  {
-    name: 'work_s',
-    kind: 'seconds',
-    label: t('All steps, seconds'),
-    placeholder: t('as measured or predicted')
-  },
-  {
-    name: 'save_s',
-    kind: 'seconds',
-    label: t('One save, seconds'),
-    placeholder: t('as measured')
-  },
-  {
-    name: 'restart_s',
-    kind: 'seconds',
-    label: t('From an instance to the next step, seconds'),
-    placeholder: t('as measured or predicted')
-  }
-];
 
 /**
  * Asks what the job would cost on spot instances and when it would end, and shows the answer.
@@ -72,9 +29,9 @@ export class ForecastBox {
       'details',
       {},
       h('summary', {}, t('Times of the job')),
-      h('div', { class: 'smtc-settings' }, ...this._elements(ofJob()))
+      h('div', { class: 'smtc-settings' }, ...this._elements(timeFields()))
     );
-    this._fields.append(...this._elements(ofMarket()));
+    this._fields.append(...this._elements(questionFields()));
     this.element = h(
       'section',
       { class: 'smtc-spot-forecast', 'aria-labelledby': this._title.id },

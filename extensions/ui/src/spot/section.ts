@@ -5,95 +5,17 @@ import { t } from '../i18n.js';
 import { Component, type IComponent } from '../forms/component.js';
 import { Field, selectOf } from '../forms/field.js';
 import { Entry, withGiven, type IEntry } from './entry.js';
+import {
+  jobFields,
+  marketFields,
+  MAX_RUNTIME_S,
+  sagemakerFields
+} from './fields.js';
 import { ForecastBox } from './forecast_box.js';
 import { isOfSpot, type ISpotProps } from './part.js';
 
 const AUTOMATIC = 'automatic';
-const MAX_RUNTIME_S = 86_400;
 
-const ofJob = (): readonly IEntry[] => [
-  {
-    name: 'use_spot_instances',
-    kind: 'tick',
-    label: t('Train on spot instances'),
-    help: t(
-      'They may be taken away at any time. The run goes on from its last checkpoint when there are others.'
-    )
-  },
-  {
-    name: 'max_runtime_s',
-    kind: 'seconds',
-    label: t('Longest time with instances, seconds'),
-    placeholder: String(MAX_RUNTIME_S)
-  },
-  {
-    name: 'max_wait',
-    kind: 'seconds',
-    label: t('Longest time until the end, seconds'),
-    placeholder: t('as long as it takes'),
-    help: t(
-      'Waiting for instances included; at least the longest time with instances.'
-    )
-  }
-];
-const ofSagemaker = (): readonly IEntry[] => [
-  {
-    name: 'checkpoint_s3_uri',
-    kind: 'text',
-    label: t('Checkpoints in S3'),
-    placeholder: t('below the output of the job'),
-    help: t(
-      '``s3://BUCKET/PREFIX`` of this job alone. Elsewhere the folder of the run keeps them.'
-    )
-  },
-  {
-    name: 'checkpoint_local_path',
-    kind: 'text',
-    label: t('Folder of checkpoints'),
-    placeholder: '/opt/ml/checkpoints',
-    help: t('``SM_CHECKPOINT_DIR`` names it to the script.')
-  }
-];
-const ofMarket = (): readonly IEntry[] => [
-  {
-    name: 'mean_time_between_s',
-    kind: 'seconds',
-    label: t('Mean time between interruptions, seconds'),
-    placeholder: t('never')
-  },
-  {
-    name: 'variation',
-    kind: 'number',
-    label: t('Variation of that time'),
-    placeholder: '1',
-    help: t('1: without memory. Public traces have 1.5 to 2.6.')
-  },
-  {
-    name: 'mean_wait_s',
-    kind: 'seconds',
-    label: t('Mean time without instances, seconds'),
-    placeholder: '0'
-  },
-  {
-    name: 'notice_s',
-    kind: 'seconds',
-    label: t('Notice, seconds of this machine'),
-    placeholder: '0'
-  },
-  {
-    name: 'time_scale',
-    kind: 'number',
-    label: t('Seconds of the market in a second here'),
-    placeholder: '1',
-    help: t('With 3,600 an hour of the market passes in one second.')
-  },
-  {
-    name: 'trace',
-    kind: 'text',
-    label: t('Trace of instances, a file'),
-    placeholder: t('none')
-  }
-];
 /**
  * Make the part of a form about interruptions, and what spot instances would bring.
  */
@@ -116,7 +38,7 @@ class SpotSection extends Component<ISpotProps> {
       h(
         'div',
         { class: 'smtc-settings' },
-        ...this._elements(ofJob(), this._ofJob),
+        ...this._elements(jobFields(), this._ofJob),
         this._resume.element,
         this._plays.element
       ),
@@ -128,13 +50,13 @@ class SpotSection extends Component<ISpotProps> {
         h(
           'div',
           { class: 'smtc-settings' },
-          ...this._elements(ofSagemaker(), this._ofJob)
+          ...this._elements(sagemakerFields(), this._ofJob)
         )
       ),
       this._problems,
       this._forecast.element
     );
-    this._marketPart.append(...this._elements(ofMarket(), this._ofMarket));
+    this._marketPart.append(...this._elements(marketFields(), this._ofMarket));
     this.appear(host);
   }
 
