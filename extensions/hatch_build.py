@@ -24,6 +24,7 @@ _BUILT = (
         for kind in ("js", "css")
     ),
     _STATIC / "share.js",
+    _STATIC / "spot.js",
     _STATIC / "third-party-notices.txt",
     _LAB_EXTENSION / "package.json",
 )

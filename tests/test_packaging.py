@@ -17,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 BUILT = {
-    *("widget.js", "widget.css", "stages.js", "stages.css", "share.js"),
+    *("widget.js", "widget.css", "stages.js", "stages.css", "share.js", "spot.js"),
     *("run_table.js", "run_table.css", "run_comparison.js", "run_comparison.css"),
     *("third-party-notices.txt", "sources.sha256"),
 }
@@ -212,7 +212,7 @@ def test_no_lock_file_names_a_registry() -> None:
 
 
 def test_what_is_built_names_no_place_of_the_machine_that_built_it() -> None:
-    ours = [ROOT / STATIC / name for name in ("widget.js", "stages.js", "share.js")]
+    ours = [ROOT / STATIC / name for name in ("widget.js", "spot.js", "stages.js", "share.js")]
     modules = [*ours, *(ROOT / LAB_EXTENSION).rglob("*.js*")]
 
     for module in modules:
@@ -238,6 +238,7 @@ def test_little_is_loaded_before_somebody_looks_at_a_view() -> None:
     ("name", "most"),
     [
         ("widget.js", 110_000),
+        ("spot.js", 10_000),
         ("stages.js", 8_000),
         ("run_table.js", 10_000),
         ("run_comparison.js", 45_000),

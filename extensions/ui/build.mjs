@@ -86,6 +86,12 @@ const DATES =
 const ABSENT = /\b(?:\w+\.)?distr == [34]\b|\bshow(?:Legend|Cursor)\b(?! +=)/g;
 
 /**
+ * What a mouse does to a plot: it has no cursor, and is in step with no other plot.
+ */
+const OF_MOUSE =
+  /^\tfunction (?:mouse\w+|cacheMouse|dblClick)\((?:.*\n)+?\t\}$|^\tevents\.\w+ = \w+;$/gm;
+
+/**
  * Leaves out what others could ask of uPlot. Charts use its axes alone and paint by themselves, and
  * a bundler keeps whatever hangs on a class or a plot.
  */
@@ -103,6 +109,7 @@ const onlyAxes = {
         contents: `${plot
           .replaceAll(UNUSED, 'null')
           .replaceAll(DATES, '')
+          .replaceAll(OF_MOUSE, '')
           .replaceAll(ABSENT, 'false')
           .replaceAll(/\bisTime\b/g, 'false')}export { uPlot as default };\n`
       };
@@ -124,6 +131,11 @@ const OF_LISTS = /^Row$/;
  * What only the view of compared runs reads.
  */
 const OF_COMPARED = /^(Compared(Curve|Run)|RunComparison|Difference)$/;
+
+/**
+ * What only the part about interruptions reads.
+ */
+const OF_SPOT = /^(AnsweredPolicy|Interval|SpotAnswer)$/;
 
 /**
  * Writes schemas that many fields share once each.
@@ -196,8 +208,12 @@ async function bundle(entryPoints, isRead) {
 await bundle(
   { widget: 'src/widget.ts', share: 'src/share.ts' },
   name =>
-    !OF_STAGES.test(name) && !OF_LISTS.test(name) && !OF_COMPARED.test(name)
+    !OF_STAGES.test(name) &&
+    !OF_LISTS.test(name) &&
+    !OF_COMPARED.test(name) &&
+    (name === 'Interval' || !OF_SPOT.test(name))
 );
+await bundle({ spot: 'src/spot.ts' }, name => OF_SPOT.test(name));
 await bundle({ stages: 'src/stages.ts' }, name => OF_STAGES.test(name));
 await bundle({ run_comparison: 'src/run_comparison.ts' }, name =>
   OF_COMPARED.test(name)

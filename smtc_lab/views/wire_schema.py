@@ -24,6 +24,7 @@ from smtc_lab.views.run.info import LogInfo, RunInfo
 from smtc_lab.views.run.snapshot import CurveInfo
 from smtc_lab.views.run_comparison.comparison import RunComparison
 from smtc_lab.views.scripts.info import Scripts
+from smtc_lab.views.spot.info import SpotAnswer
 from smtc_lab.views.study.info import ComparisonInfo
 from smtc_lab.views.widgets.traits.catalog import SHOWN
 
@@ -49,6 +50,7 @@ class Wire(BaseModel):
     catalog_plans: CatalogPlans
     compiler_ladders: CompilerLadders
     scripts: Scripts
+    spot_answer: SpotAnswer
     run_comparison: RunComparison
 
 

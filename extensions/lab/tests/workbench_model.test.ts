@@ -105,6 +105,24 @@ describe('the workbench without a kernel', () => {
     expect(model.cellOf(0)).toBe('lab.launch(job)');
   });
 
+  it('brings the part about interruptions, and asks what it asks', async () => {
+    const model = await opened();
+    const brought = vi.fn();
+    model.on('msg:custom', brought);
+    stream.answers['spot-forecast'] = () => ({ asked: 'q-1' });
+
+    model.send({ type: 'spot-part' });
+    model.send({ type: 'spot-forecast', question: { asked: 'q-1', job: {} } });
+    await vi.runAllTimersAsync();
+
+    expect(brought).toHaveBeenCalledWith({
+      type: 'spot-part',
+      module: { spotSection: expect.any(Function) as unknown }
+    });
+    expect(stream.of('spot-forecast')).toEqual([{ asked: 'q-1', job: {} }]);
+    expect(model.get('spot_answer')).toEqual({ asked: 'q-1' });
+  });
+
   it('drops an answer that is older than another question', async () => {
     const model = await opened();
     let answerFirst: (answer: unknown) => void = () => undefined;

@@ -13,7 +13,7 @@ from smtc_lab.planner.planned_candidate import PlannedCandidate
 from smtc_lab.planner.spot.futures import Futures
 from smtc_lab.planner.spot.lifetimes import given_lifetimes
 from smtc_lab.planner.spot.measured import scale_of
-from smtc_lab.planner.spot.of_run import newest_run_of, times_of
+from smtc_lab.planner.spot.of_run import instances_of, newest_run_of, times_of
 from smtc_lab.planner.spot.played import SpotTerms
 from smtc_lab.planner.spot.prices import PriceSource, prices_of
 from smtc_lab.planner.spot.result import SpotForecast
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.planner.spot.lifetimes import Given
+    from smtc_lab.planner.spot.prices import UserPrice
+
+    _Groups = tuple[tuple[str | None, int], ...]
 
 _MOST_S = 1e9
 _MOST_FUTURES = 1_000_000
@@ -35,6 +38,7 @@ _MOST_INSTANCES = 10_000
 def spot_forecast(  # noqa: PLR0913  what a job, its market and its prices are
     work: float | PlannedCandidate | Run | TrainingJob,
     *,
+    work_s: float | None = None,
     save_s: float | None = None,
     restart_s: float | None = None,
     lifetimes: Given | None = None,
@@ -42,8 +46,8 @@ def spot_forecast(  # noqa: PLR0913  what a job, its market and its prices are
     save_every_s: float | Literal["auto", "own"] = "auto",
     instance_type: str | None = None,
     instances: int = 1,
-    spot_usd_per_hour: float | None = None,
-    on_demand_usd_per_hour: float | None = None,
+    spot_usd_per_hour: UserPrice = None,
+    on_demand_usd_per_hour: UserPrice = None,
     prices: Path | str | None = None,
     region: str | None = None,
     az: str | None = None,
@@ -67,6 +71,8 @@ def spot_forecast(  # noqa: PLR0913  what a job, its market and its prices are
             or not; or a job, whose newest completed run is taken. Of a run the seconds are
             those of this machine, of an emulation's steps those of the cluster: where
             ``lifetimes`` is a market they are brought to the time scale of that.
+        work_s: Time of the steps of a job that no run has completed, in seconds; the instances
+            are then those of the job. None: as ``work`` tells.
         save_s: For how long a save holds the training up, in seconds, above 0. None: as the run
             measured it.
         restart_s: From an instance that is there to the next step, in seconds: start-up,
@@ -84,9 +90,10 @@ def spot_forecast(  # noqa: PLR0913  what a job, its market and its prices are
             ``"own"``: as the run did.
         instance_type: Of whose prices are looked up; for a run of this machine, too.
         instances: How many, all of which one interruption stops.
-        spot_usd_per_hour: Spot price of one instance; None: that of ``prices``.
-        on_demand_usd_per_hour: On-demand price of one instance; None: that of ``prices``, else
-            of the catalog.
+        spot_usd_per_hour: Spot price of one instance, or prices by instance type; None: that of
+            ``prices``.
+        on_demand_usd_per_hour: On-demand price of one instance, or by type; None: that of
+            ``prices``, else of the catalog.
         prices: CSV file with the columns type, region, az, spot, on_demand and date.
         region: Which rows of it count; None: all.
         az: Which rows of it count; None: of the zone that is cheapest by its newest price.
@@ -100,17 +107,20 @@ def spot_forecast(  # noqa: PLR0913  what a job, its market and its prices are
             read.
         CatalogError: An instance type is not known.
     """
+    groups: _Groups = ((instance_type, instances),)
     if isinstance(work, TrainingJob):
         lifetimes = work.market if lifetimes is None else lifetimes
-        work = newest_run_of(work, root=root)
+        if work_s is None:
+            work = newest_run_of(work, root=root)
+        else:
+            groups, work = instances_of(work), work_s
     if lifetimes is None:
         raise PlannerError(
             "lifetimes is not given. Give for how long instances last in the mean, in seconds, "
             "a trace, or a job with a market."
         )
-    given = _GivenTimes(
-        work, save_s, restart_s, save_every_s, ((instance_type, instances),)
-    ).known(scale_of(lifetimes))
+    given = _GivenTimes(work, save_s, restart_s, save_every_s, groups)
+    given = given.known(scale_of(lifetimes))
     work, save_s, restart_s, every_s = given.numbers()
     _check(
         work_s=(work, 0, _MOST_S),
@@ -155,7 +165,7 @@ class _GivenTimes:
     save_s: float | None
     restart_s: float | None
     save_every_s: float | Literal["auto", "own"]
-    groups: tuple[tuple[str | None, int], ...]
+    groups: _Groups
 
     def known(self, scale: float) -> _GivenTimes:
         """Return them with what a plan or a run adds, whose seconds have this scale."""

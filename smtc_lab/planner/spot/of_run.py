@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from _typeshed import StrPath
     from numpy.typing import NDArray
 
-    from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.metrics.records.saves import Save
     from smtc_lab.spec.job import TrainingJob
-
 
 _AND_NO_MORE = 1 + 1e-9
 """Else a sum of many small times leaves a last piece of work, and a save of it."""
@@ -116,7 +114,7 @@ def times_of(run: Run) -> RunTimes:
         restart_s=mean(restarts_s),
         save_s=mean([save.stall_s for save in saves]) if saves else None,
         save_every_s=between * work_s / steps.shape[1] * _AND_NO_MORE if between else None,
-        instances=_instances(records),
+        instances=instances_of(records.job),
     )
 
 
@@ -147,8 +145,9 @@ def _steps_between(saves: Sequence[Save]) -> float | None:
     return float(median(gaps)) if gaps else None
 
 
-def _instances(records: RunRecords) -> tuple[tuple[str | None, int], ...]:
+def instances_of(job: TrainingJob) -> tuple[tuple[str | None, int], ...]:
+    """Return the instance types of a job, None for this machine, and how many of each."""
     return tuple(
         (None if group.instance_type == LOCAL else group.instance_type, group.instance_count)
-        for group in records.job.cluster.instance_groups
+        for group in job.cluster.instance_groups
     )

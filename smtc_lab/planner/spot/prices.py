@@ -6,8 +6,9 @@ import csv
 import datetime as dt
 import io
 import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pydantic import Field
 
@@ -15,6 +16,7 @@ from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import CatalogError, PlannerError, UnsafeFileError
 from smtc_lab.machine.beneath import MIB, read_beneath
 from smtc_lab.metrics.result import Result
+from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,6 +27,11 @@ COLUMNS = ("type", "region", "az", "spot", "on_demand", "date")
 _LONGEST_FILE = 32 * MIB
 _MOST_USD = 1e6
 _SHOWN = 60
+
+
+UserPrice: TypeAlias = "float | Mapping[str, float] | None"
+"""Price that a user gives, in USD of one instance for one hour: of the only type, or by type,
+``local`` for this machine. None, or a type that is not there: not given."""
 
 
 class SpotPrices(Result):
@@ -58,10 +65,10 @@ class _DatedPrice(NamedTuple):
 class PriceSource(NamedTuple):
     """Where the prices are looked up."""
 
-    spot_usd_per_hour: float | None = None
+    spot_usd_per_hour: UserPrice = None
     """The user's, of one instance; None: the table's."""
 
-    on_demand_usd_per_hour: float | None = None
+    on_demand_usd_per_hour: UserPrice = None
     """The user's, of one instance; None: the table's, else the catalog's."""
 
     table: Path | str | None = None
@@ -93,17 +100,18 @@ def prices_of(groups: Sequence[tuple[str | None, int]], source: PriceSource) -> 
     """
     _check(source)
     rows = [] if source.table is None else _read(source.table)
-    one = len(groups) == 1
-    if not one and (source.spot_usd_per_hour, source.on_demand_usd_per_hour) != (None, None):
+    given = (source.spot_usd_per_hour, source.on_demand_usd_per_hour)
+    if len(groups) > 1 and any(isinstance(usd, int | float) for usd in given):
         raise PlannerError(
-            f"One price is given for {len(groups)} instance types. Give a table (prices=)."
+            f"One price is given for {len(groups)} instance types. Give one for each, by type, "
+            "or a table (prices=)."
         )
     spot_usd, on_demand_usd = 0.0, 0.0
     spot_dates, dates, azs = [], [], []
     az = source.az
     for name, count in groups:
-        usd = source.spot_usd_per_hour
-        is_looked_up = usd is None or source.on_demand_usd_per_hour is None
+        usd, own_usd = (_of_type(each, name) for each in given)
+        is_looked_up = usd is None or own_usd is None
         row = _row_of(rows, name, source._replace(az=az)) if rows and is_looked_up else None
         if usd is None and row is not None:
             usd, az = row.spot_usd, row.az  # a job is in one zone
@@ -116,7 +124,7 @@ def prices_of(groups: Sequence[tuple[str | None, int]], source: PriceSource) -> 
                 f"{', '.join(COLUMNS)}."
             )
         spot_usd += count * usd
-        usd, date = _on_demand(name, row, source)
+        usd, date = (own_usd, None) if own_usd is not None else _on_demand(name, row, source)
         on_demand_usd += count * usd
         dates += [] if date is None else [date]
     return SpotPrices(
@@ -132,8 +140,6 @@ def _on_demand(
     name: str | None, row: _DatedPrice | None, source: PriceSource
 ) -> tuple[float, str | None]:
     """Return the on-demand price of one instance, and its day."""
-    if source.on_demand_usd_per_hour is not None:
-        return source.on_demand_usd_per_hour, None
     if row is not None and row.on_demand_usd is not None:
         return row.on_demand_usd, row.date
     if name is None:
@@ -149,12 +155,18 @@ def _on_demand(
 
 def _check(source: PriceSource) -> None:
     for name in ("spot_usd_per_hour", "on_demand_usd_per_hour"):
-        usd = getattr(source, name)
-        if usd is not None and not 0 <= usd <= _MOST_USD:
-            raise PlannerError(
-                f"{name}={usd} is not a price in USD of one instance for one hour, 0 to "
-                f"{_MOST_USD:,.0f}. Correct it."
-            )
+        given = getattr(source, name)
+        for usd in given.values() if isinstance(given, Mapping) else [given]:
+            if usd is not None and not 0 <= usd <= _MOST_USD:
+                raise PlannerError(
+                    f"{name}={usd} is not a price in USD of one instance for one hour, 0 to "
+                    f"{_MOST_USD:,.0f}. Correct it."
+                )
+
+
+def _of_type(given: UserPrice, name: str | None) -> float | None:
+    """Return the price that a user gives of one type, None: this machine."""
+    return given.get(name or LOCAL) if isinstance(given, Mapping) else given
 
 
 def _row_of(rows: Sequence[_DatedPrice], name: str | None, source: PriceSource) -> _DatedPrice:

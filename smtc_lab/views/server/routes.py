@@ -28,6 +28,7 @@ from smtc_lab.views.server.set_ups import (
     ForecastHandler,
     ScriptsHandler,
     SetUpsHandler,
+    SpotForecastHandler,
 )
 from smtc_lab.views.server.stream_socket import StreamSocket
 
@@ -55,6 +56,7 @@ ROUTES: tuple[tuple[str, type[RequestHandler]], ...] = (
     ("forecast", ForecastHandler),
     ("catalog-plans", CatalogPlansHandler),
     ("compiler-ladders", CompilerLaddersHandler),
+    ("spot-forecast", SpotForecastHandler),
     ("calibration", CalibrationHandler),
     ("scripts", ScriptsHandler),
     ("stream", StreamSocket),

@@ -87,6 +87,23 @@ class CompilerLaddersHandler(LabHandler):
         self.tell(told)
 
 
+class SpotForecastHandler(LabHandler):
+    """What a job of a form would be on spot instances."""
+
+    @web.authenticated
+    @authorized_to(EXECUTE)  # the market of a job may name a file
+    async def post(self) -> None:
+        """Tell a ``SpotAnswer`` of a ``SpotQuestion``."""
+        asked = self.asked()
+        if not isinstance(asked, dict) or not isinstance(asked.get("job"), dict):
+            raise Refused(
+                400,
+                f"{str(asked)[:200]!r} asks nothing of a job. Send a SpotQuestion: asked, job, "
+                "and what was entered.",
+            )
+        self.tell(await self.ask(lambda hub: _spot_answer(asked, hub), is_slow=True))
+
+
 class CalibrationHandler(LabHandler):
     """Where the set-ups of a form are calibrated."""
 
@@ -143,6 +160,13 @@ def _set_ups(asked: Any, *, may_be_null: bool) -> tuple[Any, int]:  # noqa: ANN4
         f"{str(asked)[:200]!r} holds no set-ups. Send value, a list of at most {_MOST_SET_UPS} "
         f"jobs{or_null}, and rounds, from 1 to {_MOST_ROUNDS}.",
     )
+
+
+def _spot_answer(asked: dict[str, Any], hub: Hub) -> dict[str, Any]:
+    # what predicts is heavy, and other forms need nothing of it
+    from smtc_lab.views.spot.asked import spot_answer  # noqa: PLC0415
+
+    return spot_answer(asked, folder=hub.root_dir, root=hub.root).as_dict()
 
 
 def _checked(value: list[Any] | None, rounds: int, hub: Hub) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from smtc_lab.views.widgets.traits.environments import EnvironmentsView
 from smtc_lab.views.widgets.traits.forecast import ForecastView
 from smtc_lab.views.widgets.traits.ladder import LadderView
 from smtc_lab.views.widgets.traits.scripts import ScriptsView
+from smtc_lab.views.widgets.traits.spot import SpotView
 from smtc_lab.views.widgets.watching import WatchingView
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from smtc_lab.views.live.watch import Watch
 
 
-class Workbench(ForecastView, LadderView, EnvironmentsView, ScriptsView, WatchingView):
+class Workbench(
+    ForecastView, LadderView, SpotView, EnvironmentsView, ScriptsView, WatchingView
+):
     """Two or more set-ups side by side, run and compared live.
 
     It begins with the pair of the demo: the same training script on one accelerator instance,
@@ -211,6 +214,7 @@ class Workbench(ForecastView, LadderView, EnvironmentsView, ScriptsView, Watchin
         answers = (
             self.answer_forecast,
             self.answer_ladders,
+            self.answer_spot,
             self.answer_environments,
             self.answer_scripts,
         )

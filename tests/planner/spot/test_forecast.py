@@ -17,6 +17,8 @@ from smtc_lab.launchers.supervision.market import weibull_shape
 from smtc_lab.planner.spot.forecast import spot_forecast
 from smtc_lab.planner.spot.policies import POLICIES
 from smtc_lab.planner.spot.result import SpotForecast
+from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.job import TrainingJob
 from smtc_lab.spec.spot import Market
 from tests.planner.spot.slow_job import SlowJob, greedy, spot_only, uniform_progress
 from tests.planner.spot.traces import heavy_tailed, trace_of, windows_from
@@ -399,3 +401,24 @@ def test_the_market_of_a_job_is_what_a_forecast_is_of() -> None:
             forecast(lifetimes=wrong)
     with pytest.raises(PlannerError, match=r"The trace none\.json cannot be read"):
         forecast(lifetimes=Market(trace="none.json"))
+
+
+def test_the_steps_of_a_job_that_nobody_ran_may_be_told() -> None:
+    job = TrainingJob(
+        entry_point="train.py",
+        cluster=Cluster.parse("train=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:2"),
+        use_spot_instances=True,
+        market=Market(mean_time_between_s=5 * HOUR),
+    )
+
+    made = spot_forecast(
+        job,
+        work_s=48 * HOUR,
+        save_s=20.0,
+        restart_s=300.0,
+        spot_usd_per_hour={"ml.p3.2xlarge": 1.0, "ml.c5.9xlarge": 0.5},
+    )
+
+    assert made.instances == (("ml.p3.2xlarge", 1), ("ml.c5.9xlarge", 2))
+    assert made.prices.spot_usd_per_hour == 2.0
+    assert made.policy(SPOT_ONLY).finish_s == forecast().policy(SPOT_ONLY).finish_s

@@ -119,3 +119,19 @@ def test_a_table_that_is_no_file_is_refused(tmp_path: Path) -> None:
     for path, message in ((tmp_path, "are not read"), (tmp_path / "none", "cannot be read")):
         with pytest.raises(PlannerError, match=message):
             prices_of([(P3, 1)], PriceSource(table=path))
+
+
+def test_prices_by_type_count_each_for_its_own(table: Path) -> None:
+    groups = [(P3, 1), ("ml.c5.xlarge", 2), (None, 1)]
+    source = PriceSource({P3: 1.0, "ml.c5.xlarge": 0.1, "local": 0.5}, {"local": 2.0})
+
+    found = prices_of(groups, source)
+
+    catalog = [Catalog.load().get(name).price for name in (P3, "ml.c5.xlarge")]
+    usd = [0.0 if price is None else price.usd_per_hour for price in catalog]
+    assert found.spot_usd_per_hour == pytest.approx(1.7)
+    assert found.on_demand_usd_per_hour == pytest.approx(usd[0] + 2 * usd[1] + 2.0)
+    of_table = prices_of([(P3, 1)], PriceSource({"ml.c5.xlarge": 0.1}, table=table))
+    assert of_table.spot_usd_per_hour == 0.7
+    with pytest.raises(PlannerError, match=r"spot_usd_per_hour=-1"):
+        prices_of(groups, PriceSource({P3: -1.0}))

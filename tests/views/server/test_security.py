@@ -164,7 +164,7 @@ async def test_what_changes_something_needs_the_pages_own_token(
         if "post" in vars(handler)
     ]
 
-    assert len(posted) == 12
+    assert len(posted) == 13
     for address in posted:
         assert await browser.status("POST", address) == 403
         # let in, and refused for what it says

@@ -1,6 +1,7 @@
 import { objectOf, textField, type JsonObject } from '@smtc-lab/protocol';
 import type { IModel } from '@smtc-lab/ui/model.js';
 import { BaseModel } from '@smtc-lab/ui/base_model.js';
+import { spotSection } from '@smtc-lab/ui/spot/section.js';
 import { RequestError } from '../connection/request_error.js';
 import { diagnose } from '../diagnosis.js';
 import type { Texts } from '../texts.js';
@@ -8,6 +9,7 @@ import type { IStream, IWatch } from '../tokens.js';
 import { EnvironmentsPoll } from './environments_poll.js';
 import { ForecastPoll } from './forecast_poll.js';
 import { askLadders } from './ask_ladders.js';
+import { askSpot } from './ask_spot.js';
 import { PlansPoll } from './plans_poll.js';
 
 const TYPING_MS = 200;
@@ -133,6 +135,11 @@ export class WorkbenchModel extends BaseModel implements IModel {
       );
     } else if (type === 'compiler-ladders') {
       void askLadders(this, this._stream, error => this._wordsOf(error));
+    } else if (type === 'spot-part') {
+      this.tell('msg:custom', { type, module: { spotSection } });
+    } else if (type === 'spot-forecast') {
+      const { question } = objectOf(message, 'A message');
+      void askSpot(this, this._stream, question, error => this._wordsOf(error));
     } else if (type === 'environments') {
       void this._environments.look();
     } else if (type === 'make-xla') {

@@ -23,6 +23,46 @@ export interface IAddedGroup {
 }
 
 /**
+ * What became of all futures under one policy. Predicted.
+ */
+export interface IAnsweredPolicy {
+  /**
+   * Its name.
+   */
+  readonly policy: string;
+
+  /**
+   * Cost in USD, with the ends between which 90 % of the futures lie.
+   */
+  readonly usd: IInterval;
+
+  /**
+   * Time until the end in seconds, with the same ends.
+   */
+  readonly finishS: IInterval;
+
+  /**
+   * Share of the futures that end in time, 0 to 1; None: there is no deadline.
+   */
+  readonly deadlineProbability: number | null;
+
+  /**
+   * Share of the futures that end at all, 0 to 1; below 1 cost and time are at least so.
+   */
+  readonly endedFraction: number;
+
+  /**
+   * Work between two saves that costs least, in seconds; None: it saves once.
+   */
+  readonly saveEveryS: number | null;
+
+  /**
+   * What a job says to be trained so; None: no job can say it.
+   */
+  readonly useSpotInstances: boolean | null;
+}
+
+/**
  * A sign of life.
  */
 export interface IBeatInfo {
@@ -2735,6 +2775,46 @@ export interface ISetUpLadder {
 }
 
 /**
+ * What a job of a form would cost on spot instances, and when it would end.
+ */
+export interface ISpotAnswer {
+  /**
+   * Version of this description.
+   */
+  readonly version: 1;
+
+  /**
+   * Which question it answers, as the browser called it; empty: nobody asked yet.
+   */
+  readonly asked: string;
+
+  /**
+   * Why nothing is predicted, and what to do; empty: it is.
+   */
+  readonly problem: string;
+
+  /**
+   * What it is of, in sentences.
+   */
+  readonly about: readonly string[];
+
+  /**
+   * The policies, beginning with on-demand instances alone.
+   */
+  readonly policies: readonly IAnsweredPolicy[];
+
+  /**
+   * Name of the policy that is recommended.
+   */
+  readonly best: string;
+
+  /**
+   * What to take and why, and what the numbers are, in sentences.
+   */
+  readonly advice: readonly string[];
+}
+
+/**
  * What a job on spot instances is billed for.
  */
 export interface ISpotInfo {
@@ -2964,6 +3044,7 @@ export interface IWireInfo {
  */
 export interface IWire {
   readonly AddedGroup: IAddedGroup;
+  readonly AnsweredPolicy: IAnsweredPolicy;
   readonly BeatInfo: IBeatInfo;
   readonly Bill: IBill;
   readonly BinsHead: IBinsHead;
@@ -3032,6 +3113,7 @@ export interface IWire {
   readonly Scripts: IScripts;
   readonly SetUpInfo: ISetUpInfo;
   readonly SetUpLadder: ISetUpLadder;
+  readonly SpotAnswer: ISpotAnswer;
   readonly SpotInfo: ISpotInfo;
   readonly SpreadInfo: ISpreadInfo;
   readonly StepsCostPart: IStepsCostPart;
@@ -3046,6 +3128,7 @@ export interface IWire {
  */
 export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   AddedGroup: {"properties":{"instance_type":{"type":"string"},"step_time_s":{"type":"number"},"usd_per_1000_steps":{"anyOf":[{"type":"number"},{"type":"null"}]}},"type":"object"},
+  AnsweredPolicy: {"properties":{"policy":{"type":"string"},"usd":{"$ref":"Interval"},"finish_s":{"$ref":"Interval"},"deadline_probability":{"anyOf":[{"type":"number"},{"type":"null"}]},"ended_fraction":{"type":"number"},"save_every_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"use_spot_instances":{"anyOf":[{"type":"boolean"},{"type":"null"}]}},"type":"object"},
   BeatInfo: {"properties":{"number":{"type":"integer"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"type":"object"},
   Bill: {"properties":{"startup_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"startup_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"num_interruptions":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"interruptions_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"interruptions_usd":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"waited_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"evidence":{"enum":["measured","emulated"],"type":"string"}},"type":"object"},
   BinsHead: {"properties":{"first":{"type":"integer"},"width":{"type":"integer"}},"type":"object"},
@@ -3114,6 +3197,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   Scripts: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"recent":{"default":[],"items":{"$ref":"OfferedScript"},"type":"array"},"examples":{"default":[],"items":{"$ref":"OfferedScript"},"type":"array"},"cells":{"default":[],"items":{"$ref":"OfferedCell"},"type":"array"},"folder":{"anyOf":[{"$ref":"ScriptFolder"},{"type":"null"}],"default":null},"saved":{"anyOf":[{"$ref":"SavedCell"},{"type":"null"}],"default":null}},"type":"object"},
   SetUpInfo: {"properties":{"label":{"type":"string"},"hosts":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"python_environment":{"default":"","type":"string"},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}],"default":null},"groups":{"default":[],"items":{"$ref":"PicturedGroup"},"type":"array"},"use":{"anyOf":[{"$ref":"PartUse"},{"type":"null"}],"default":null},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"step_time_interval_s":{"anyOf":[{"$ref":"Interval"},{"type":"null"}],"default":null},"foretold":{"anyOf":[{"$ref":"Foretold"},{"type":"null"}],"default":null}},"type":"object"},
   SetUpLadder: {"properties":{"problem":{"default":"","type":"string"},"rungs":{"default":[],"items":{"$ref":"LadderRung"},"type":"array"},"pays":{"anyOf":[{"$ref":"MeasuredPay"},{"type":"null"}],"default":null}},"type":"object"},
+  SpotAnswer: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"asked":{"default":"","type":"string"},"problem":{"default":"","type":"string"},"about":{"default":[],"items":{"type":"string"},"type":"array"},"policies":{"default":[],"items":{"$ref":"AnsweredPolicy"},"type":"array"},"best":{"default":"","type":"string"},"advice":{"default":[],"items":{"type":"string"},"type":"array"}},"type":"object"},
   SpotInfo: {"properties":{"training_s":{"type":"number"},"billable_s":{"type":"number"},"savings_fraction":{"type":"number"},"told_by":{"enum":["platform","run"],"type":"string"}},"type":"object"},
   SpreadInfo: {"properties":{"trainers":{"type":"integer"},"replicas":{"type":"integer"},"shard":{"type":"integer"},"between":{"anyOf":[{"$ref":"WireInfo"},{"type":"null"}]},"inside":{"anyOf":[{"$ref":"WireInfo"},{"type":"null"}]},"is_rated":{"type":"boolean"}},"type":"object"},
   StepsCostPart: {"properties":{"set_up":{"type":"integer"},"cause":{"enum":["compute","step","data_wait","device_idle","trainers_unknown","prepare_data","data_idle","data_unknown"],"type":"string"},"usd_per_1000_steps":{"type":"number"},"is_waiting":{"type":"boolean"}},"type":"object"},

@@ -10,12 +10,14 @@ import { distributionField } from '../forms/distribution_field.js';
 import { environmentField } from '../forms/environment_field.js';
 import { hyperparameters } from '../forms/hyperparameters.js';
 import { stepsField } from '../forms/steps_field.js';
+import type { IModel } from '../model.js';
 import {
   clusterEditor,
   type IClusterEditorProps,
   type Look
 } from '../picture/cluster_editor.js';
 import { letterOf, setUpMark } from '../picture/set_up_mark.js';
+import { SpotPart, type ISpotProps } from '../spot/part.js';
 import { BatchOfJob } from './batch_of_job.js';
 import { fillingOf, offersOf, offerText } from './foreseen.js';
 import { ForeseenFigures, type IForesight } from './foreseen_figures.js';
@@ -25,6 +27,7 @@ import { nameOf, problemsByPart } from './set_up_words.js';
  * One set-up of the workbench.
  */
 export interface ISetUpProps {
+  readonly model: IModel;
   readonly job: IJob;
   readonly catalog: Catalog;
   readonly environments: IEnvironments;
@@ -146,6 +149,8 @@ class SetUp implements IComponent<ISetUpProps> {
     this._steps = stepsField(this._scriptPart, job.maxSteps, maxSteps => {
       this._change({ maxSteps });
     });
+    this._spotPart = this._part(t('Interruptions'), false);
+    this._spot = new SpotPart(this._spotPart, this._spotProps());
     this.element.prepend(this._head(), this._figures.element);
     host.append(this.element);
     this._show();
@@ -166,6 +171,7 @@ class SetUp implements IComponent<ISetUpProps> {
 
   dispose(): void {
     this._cluster.dispose();
+    this._spot.dispose();
     this.element.remove();
   }
 
@@ -222,6 +228,8 @@ class SetUp implements IComponent<ISetUpProps> {
     });
     this._unfold(this._compilerPart, problems.compiler.length > 0);
     this._unfold(this._scriptPart, problems.script.length > 0);
+    this._unfold(this._spotPart, problems.spot.length > 0);
+    this._spot.update(this._spotProps());
     this._compiler.update({
       config: job.compilerConfig,
       environments,
@@ -239,6 +247,16 @@ class SetUp implements IComponent<ISetUpProps> {
     });
     this._distribution.update({ job });
     this._steps.update({ value: job.maxSteps });
+  }
+
+  private _spotProps(): ISpotProps {
+    return {
+      ...this._props,
+      problems: problemsByPart(this._props).spot,
+      onChange: changed => {
+        this._change(changed);
+      }
+    };
   }
 
   private _clusterProps(): Omit<IClusterEditorProps, 'onChange'> {
@@ -294,6 +312,8 @@ class SetUp implements IComponent<ISetUpProps> {
   private readonly _scriptPart: HTMLElement;
   private readonly _arguments: ReturnType<typeof argumentsField>;
   private readonly _steps: ReturnType<typeof stepsField>;
+  private readonly _spotPart: HTMLElement;
+  private readonly _spot: SpotPart;
   private readonly _withProblem = new Set<HTMLElement>();
   private _props: ISetUpProps;
   private readonly _batchOfJob: BatchOfJob;

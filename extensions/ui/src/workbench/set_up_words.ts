@@ -4,6 +4,7 @@ import {
   type IEnvironments,
   type IJob
 } from '@smtc-lab/protocol';
+import { isOfSpot } from '../spot/part.js';
 import { isOfEmulation } from './emulation_fields.js';
 
 /**
@@ -40,6 +41,7 @@ export function problemsByPart({ job, environments, problems }: IChecked): {
   readonly environment: readonly string[];
   readonly compiler: readonly string[];
   readonly script: readonly string[];
+  readonly spot: readonly string[];
 } {
   const name = job.pythonEnvironment;
   const noXla = noXlaIn(environments, name);
@@ -49,7 +51,8 @@ export function problemsByPart({ job, environments, problems }: IChecked): {
   const isOf = {
     compiler: (text: string) => text === noXla,
     environment: isOfEnvironment,
-    script: (text: string) => OF_ARGUMENTS.test(text)
+    script: (text: string) => OF_ARGUMENTS.test(text),
+    spot: isOfSpot
   };
   return {
     cluster: problems.filter(
@@ -58,6 +61,7 @@ export function problemsByPart({ job, environments, problems }: IChecked): {
     ),
     environment: problems.filter(isOf.environment),
     compiler: problems.filter(isOf.compiler),
-    script: problems.filter(isOf.script)
+    script: problems.filter(isOf.script),
+    spot: problems.filter(isOfSpot)
   };
 }

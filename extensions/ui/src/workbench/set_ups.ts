@@ -146,6 +146,7 @@ export class SetUps {
     const problems = this._model.get('problems');
     const own: unknown = Array.isArray(problems) ? problems[place] : [];
     return {
+      model: this._model,
       job,
       catalog: parseCatalog(this._model.get('catalog')),
       environments: parseEnvironments(this._model.get('environments')),
