@@ -166,7 +166,8 @@ export interface Market {
    * File with how many instances there are at each moment, in the public format:
    * ``{"metadata": {"gap_seconds": 600}, "data": [2, 2, 0]}``. The run is interrupted where
    * there are fewer than its own, and waits until there are as many. What comes behind its end
-   * is as its last moment. None: there is none.
+   * is as its last moment: where that has too few, and there is no ``max_wait``, the run fails.
+   * None: there is none.
    */
   trace?: string | null;
   /**
