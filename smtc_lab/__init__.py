@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.metrics.pipeline.times import PipelineTimes as PipelineTimes
     from smtc_lab.metrics.records.compiler_report import CompilerReport as CompilerReport
     from smtc_lab.metrics.scaling.scaling import Scaling as Scaling
+    from smtc_lab.metrics.tuning.found import TuningFound as TuningFound
     from smtc_lab.parallel.memory.cheapest import cheapest_cluster as cheapest_cluster
     from smtc_lab.parallel.memory.memory import memory as memory
     from smtc_lab.parallel.pipeline.planning.planned import PipelinePlan as PipelinePlan
@@ -47,6 +48,13 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.spec.emulation import Emulation as Emulation
     from smtc_lab.spec.job import TrainingJob as TrainingJob
     from smtc_lab.spec.spot import Market as Market
+    from smtc_lab.spec.tuning.question import HyperbandStrategyConfig as HyperbandStrategyConfig
+    from smtc_lab.spec.tuning.question import (
+        TuningJobCompletionCriteriaConfig as TuningJobCompletionCriteriaConfig,
+    )
+    from smtc_lab.spec.tuning.ranges import CategoricalParameter as CategoricalParameter
+    from smtc_lab.spec.tuning.ranges import ContinuousParameter as ContinuousParameter
+    from smtc_lab.spec.tuning.ranges import IntegerParameter as IntegerParameter
     from smtc_lab.study.batch.size import find_batch_size as find_batch_size
     from smtc_lab.study.comparison.compare import ComparisonOutcome as ComparisonOutcome
     from smtc_lab.study.comparison.compare import compare as compare
@@ -67,6 +75,8 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.study.scaling.scale import ScalingRun as ScalingRun
     from smtc_lab.study.scaling.scale import launch_scaling as launch_scaling
     from smtc_lab.study.scaling.scale import scale as scale
+    from smtc_lab.study.tuning.tuner import HyperparameterTuner as HyperparameterTuner
+    from smtc_lab.study.tuning.tuner import TuningRun as TuningRun
     from smtc_lab.study.watched_run import Progress as Progress
     from smtc_lab.views.export.export import export_runs as export_runs
     from smtc_lab.views.export.run_zip import import_runs as import_runs
@@ -145,6 +155,14 @@ _HOMES = {
     "diff": "smtc_lab.study.experiments.run_diff",
     "experiment_run": "smtc_lab.study.experiments.experiment",
     "export_runs": "smtc_lab.views.export.export",
+    "CategoricalParameter": "smtc_lab.spec.tuning.ranges",
+    "ContinuousParameter": "smtc_lab.spec.tuning.ranges",
+    "IntegerParameter": "smtc_lab.spec.tuning.ranges",
+    "HyperbandStrategyConfig": "smtc_lab.spec.tuning.question",
+    "TuningJobCompletionCriteriaConfig": "smtc_lab.spec.tuning.question",
+    "HyperparameterTuner": "smtc_lab.study.tuning.tuner",
+    "TuningRun": "smtc_lab.study.tuning.tuner",
+    "TuningFound": "smtc_lab.metrics.tuning.found",
     "find_batch_size": "smtc_lab.study.batch.size",
     "import_runs": "smtc_lab.views.export.run_zip",
     "launch": "smtc_lab.launchers.run",

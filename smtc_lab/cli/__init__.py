@@ -30,6 +30,7 @@ from smtc_lab.cli.share import compare_any, export, import_zip, share
 from smtc_lab.cli.spot.by_hand import interrupt, resume
 from smtc_lab.cli.spot.forecast import forecast
 from smtc_lab.cli.spot.prove import prove_resume
+from smtc_lab.cli.tuning.tune import tune
 from smtc_lab.errors import CatalogError, PythonEnvironmentError, SmtcLabError, SpecError
 from smtc_lab.spec.distribution import TAKEN_OUT
 from smtc_lab.study.options.option_words import in_options
@@ -56,6 +57,7 @@ def cli() -> None:
 
 cli.add_command(compare)
 cli.add_command(scale)
+cli.add_command(tune)
 cli.add_command(batch_size)
 cli.add_command(memory)
 cli.add_command(plan)

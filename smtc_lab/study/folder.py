@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -268,7 +268,9 @@ def stopped_by_user(folder: StudyFolder) -> str:
 
 def write_study_state(folder: StudyFolder, state: StudyState) -> None:
     """Replace the state of a study, durably."""
-    replace_file(folder.state_file, json.dumps(asdict(state), indent=1))
+    # one of thousands of launches is written again with each of them
+    values = {**vars(state), "runs": [vars(run) for run in state.runs]}
+    replace_file(folder.state_file, json.dumps(values))
 
 
 def _state_on_disk(folder: StudyFolder) -> StudyState:

@@ -15,6 +15,7 @@ KINDS = {
     "batch-size": "smtc_lab.study.batch.size:carry_out_request",
     "comparison": "smtc_lab.study.comparison.comparison_run:carry_out_request",
     "scaling": "smtc_lab.study.scaling.scale:carry_out_request",
+    "tuning": "smtc_lab.study.tuning.tuner:carry_out_request",
 }
 """Function of each kind that carries it out, as ``module:function``."""
 

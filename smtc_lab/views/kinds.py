@@ -45,6 +45,7 @@ KINDS = {
     "scaling": "smtc_lab.views.scaling.kind:SCALING",
     "parity": "smtc_lab.views.scaling.parity_kind:PARITY_CHECK",
     "batch-size": "smtc_lab.views.batch.kind:BATCH_SIZE",
+    "tuning": "smtc_lab.views.tuning.kind:TUNING",
 }
 """The entry of each kind, as ``module:name``. A study of another kind is shown as any study
 is."""

@@ -8,7 +8,9 @@ import click
 
 from smtc_lab.cli.runs import RUNS_DIR
 from smtc_lab.cli.say import say
+from smtc_lab.errors import LauncherError
 from smtc_lab.launchers.run import Run
+from smtc_lab.views.kinds import is_study, open_study
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +36,20 @@ def interrupt(parents: Path | None, name: str, root: Path | None) -> None:
 def resume(parents: Path | None, name: str, root: Path | None) -> None:
     """Go on with a run that failed or was stopped, in another attempt, and wait for its end.
 
-    What the script kept by session.checkpoint, or loads by itself, is not trained again.
+    What the script kept by session.checkpoint, or loads by itself, is not trained again. A
+    search of 'smtc-lab tune' goes on with the suggestions that it would have made.
     """
+    if is_study(name, root=root or parents):
+        from smtc_lab.study.tuning.tuner import TuningRun  # noqa: PLC0415  heavy
+
+        study = open_study(name, root=root or parents)
+        if not isinstance(study, TuningRun):
+            raise LauncherError(
+                f"{name!r} is a {study.request.kind}, which is not resumed. Start it again; "
+                "its runs can still be read."
+            )
+        study.resume(detach=False).await_end()
+        say(f"{study.name}: {study.status}.")
+        return
     run = Run.open(name, root=root or parents).resume(detach=False).wait()
     say(f"{run.job_name}: {run.status}.")

@@ -1,0 +1,1 @@
+"""What a search of hyperparameters found, out of its trials; pure."""

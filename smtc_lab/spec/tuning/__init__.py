@@ -1,0 +1,1 @@
+"""What a tuning job searches, by SageMaker's names: ranges, strategy, when it ends."""

@@ -1,0 +1,282 @@
+"""Tunes the hyperparameters of a job, with SageMaker's names."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.catalog.own_types import own_types
+from smtc_lab.errors import RunFailedError, SpecError
+from smtc_lab.launchers.engines import THIS_MACHINE
+from smtc_lab.launchers.run import launcher_named, lives_on
+from smtc_lab.machine.cores import machine_facts, versions
+from smtc_lab.metrics.tuning.found import TuningFound
+from smtc_lab.spec.tuning.question import TuningQuestion
+from smtc_lab.study.folder import StudyFolder, StudyRequest, studies_root
+from smtc_lab.study.study_run import StudyRun, start_study
+from smtc_lab.study.supervision import start_process
+from smtc_lab.study.tuning.book import QUESTION, TrialBook, question_of
+from smtc_lab.study.tuning.ledger import TrialLedger, read_ledger
+from smtc_lab.study.tuning.search import Search
+from smtc_lab.study.tuning.suggest import Suggestions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from _typeshed import StrPath
+
+    from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.spec.tuning.ranges import ParameterRange
+    from smtc_lab.study.watched_run import LaunchWatch, Progress
+
+TUNING = "tuning"
+"""Name of the kind of study."""
+
+
+class TuningRun(StudyRun):
+    """A search of hyperparameters that goes on by itself, or has ended."""
+
+    @property
+    def found(self) -> TuningFound:
+        """What it has found, so far or at its end.
+
+        Raises:
+            StoreError: A file of it is damaged.
+        """
+        written = self.result_json if self.request.kind == TUNING else None
+        if written is not None:
+            return TuningFound.model_validate_json(written)
+        return book_of(self).found(self.request)
+
+    def wait(
+        self,
+        timeout_s: float | None = None,
+        *,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> TuningFound:
+        """Wait for the end and return what was found. An interrupt (Ctrl-C) stops everything.
+
+        Args:
+            timeout_s: Longest time to wait in seconds; None: as long as it takes.
+            progress: Called about twice a second meanwhile.
+
+        Raises:
+            RunFailedError: No trial could succeed, or it was stopped; says why.
+            LauncherError: It still runs after ``timeout_s``.
+        """
+        self.await_end(timeout_s, progress=progress)
+        return self.found
+
+    def resume(self, *, detach: bool | None = None) -> TuningRun:
+        """Go on with a search that was stopped, or whose process was killed; return at once.
+
+        Trials that were begun go on, and what is suggested next is what would have been.
+
+        Args:
+            detach: Let it go on when this process ends; None: in a notebook.
+
+        Raises:
+            RunFailedError: It goes on already, or has nothing left to do.
+            LauncherError: It could not be started.
+        """
+        if self.status in {"Pending", "InProgress", "Stopping", "Completed"}:
+            raise RunFailedError(
+                f"Tuning {self.name!r} is {self.status}, so there is nothing to go on with."
+            )
+        self.folder.stop_file.unlink(missing_ok=True)
+        self.folder.state_file.unlink(missing_ok=True)
+        start_process(self.folder, detach=lives_on(detach))
+        return self
+
+
+def book_of(run: StudyRun) -> TrialBook:
+    """Return where a search stands, by its ledger.
+
+    Raises:
+        StoreError: It is damaged.
+    """
+    book = TrialBook(question_of(run.request), run.name)
+    for row in read_ledger(run.folder.path):
+        book.take(row)
+    return book
+
+
+class HyperparameterTuner:
+    """Searches the hyperparameters of a job, with the names of SageMaker's tuner.
+
+    ::
+
+        tuner = lab.HyperparameterTuner(
+            job,
+            objective_metric_name="loss",
+            objective_type="Minimize",
+            hyperparameter_ranges={"lr": lab.ContinuousParameter(1e-4, 1e-1)},
+            max_jobs=20,
+            budget_usd=2.0,
+        )
+        tuner.fit()
+        tuner.analytics().dataframe()
+
+    Args:
+        job: What each trial trains; what is not searched stays as it is.
+        objective_metric_name: As the fields of ``TuningQuestion`` say, so the rest.
+        hyperparameter_ranges: By name.
+        **question: The other fields of a ``TuningQuestion``.
+
+    Raises:
+        SpecError: What is asked cannot be searched; all reasons at once.
+    """
+
+    def __init__(
+        self,
+        job: TrainingJob,
+        objective_metric_name: str,
+        hyperparameter_ranges: Mapping[str, ParameterRange],
+        **question: Any,  # noqa: ANN401  TuningQuestion checks them
+    ) -> None:
+        self.job = job
+        """What each trial trains."""
+        self.question = TuningQuestion(
+            objective_metric_name=objective_metric_name,
+            hyperparameter_ranges=dict(hyperparameter_ranges),
+            **question,
+        )
+        """What is searched."""
+        self.study: TuningRun | None = None
+        """The search; None: it has not begun."""
+
+    def fit(
+        self,
+        *,
+        wait: bool = True,
+        root: StrPath | None = None,
+        detach: bool | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> TuningRun:
+        """Search; trials are runs of this machine.
+
+        Args:
+            wait: Whether to wait for the end.
+            root: Folder of runs; None: the default one.
+            detach: Let it go on when this process ends; None: in a notebook.
+            progress: Called about twice a second while it is waited for.
+
+        Raises:
+            SpecError: A trial cannot run here; nothing was started.
+            RunFailedError: No trial could succeed, or it was stopped.
+        """
+        self.study = launch_tuning(self.job, self.question, root=root, detach=detach)
+        if wait:
+            self.study.wait(progress=progress)
+        return self.study
+
+    def best_training_job(self) -> str:
+        """Return the job name of the best trial so far.
+
+        Raises:
+            RunFailedError: No trial has an objective yet.
+        """
+        best = None if self.study is None else self.study.found.best
+        if best is None:
+            raise RunFailedError(
+                "No trial has an objective yet, so none is the best. Call fit(), and wait."
+            )
+        return best.run
+
+    def stop_tuning_job(self) -> None:
+        """Stop the trials that run, and begin no other one."""
+        if self.study is not None:
+            self.study.stop()
+
+    def analytics(self) -> TuningAnalytics:
+        """Return the trials as SageMaker's analytics have them.
+
+        Raises:
+            RunFailedError: The search has not begun.
+        """
+        if self.study is None:
+            raise RunFailedError("There are no trials yet. Call fit() first.")
+        return TuningAnalytics(self.study)
+
+
+class TuningAnalytics:
+    """The trials of a search: ``tuner.analytics().dataframe()``."""
+
+    def __init__(self, study: TuningRun) -> None:
+        self._study = study
+
+    def dataframe(self) -> Any:  # noqa: ANN401  pandas need not be there
+        """Return a ``pandas.DataFrame`` of the trials so far, as ``TuningFound.to_pandas``."""
+        return self._study.found.to_pandas()
+
+
+def launch_tuning(
+    job: TrainingJob,
+    question: TuningQuestion,
+    *,
+    root: StrPath | None = None,
+    catalog: Catalog | None = None,
+    detach: bool | None = None,
+) -> TuningRun:
+    """Start a search of hyperparameters and return at once; a process carries it out.
+
+    Args:
+        job: What each trial trains.
+        question: What is searched.
+        root: Folder of runs; None: the default one. The study lies beside it.
+        catalog: Types and prices; None: the catalog that comes with the package.
+        detach: Let it go on when this process ends; None: in a notebook, and not in a script.
+
+    Raises:
+        SpecError: A trial cannot run here, or its money is unknown; nothing was started.
+        LauncherError: It could not be started; nothing of it is left.
+    """
+    catalog = Catalog.load() if catalog is None else catalog
+    launcher = launcher_named(THIS_MACHINE, root=root, catalog=catalog)
+    Suggestions(question)  # which may lack Optuna
+    problems = list(launcher.check(job))
+    if question.budget_usd is not None and catalog.usd_per_hour(job.cluster) is None:
+        problems.append(
+            f"budget_usd={question.budget_usd:g} cannot be kept: the price of "
+            f"{job.cluster.label} is unknown. Give it a price, or leave the budget out."
+        )
+    if problems:
+        raise SpecError(problems)
+    request = StudyRequest(
+        kind=TUNING,
+        jobs=(job,),
+        rounds=0,
+        root=launcher.root,
+        created=datetime.now(UTC),
+        options={
+            QUESTION: question.model_dump(mode="json"),
+            "instance_types": own_types(catalog, [job.cluster]),
+        },
+    )
+    return TuningRun(start_study(request, detach=lives_on(detach)))
+
+
+def carry_out_request(request: StudyRequest, watch: LaunchWatch) -> str:
+    """Search what was asked, as the process of the study does; the result as JSON.
+
+    Raises:
+        RunFailedError: No trial could succeed, or it was stopped; says why.
+    """
+    study = str(watch.study)
+    folder = StudyFolder(studies_root(request.root) / study)
+    launcher = launcher_named(THIS_MACHINE, root=request.root, catalog=request.catalog)
+    with TrialLedger(folder.path) as ledger:
+        search = Search(
+            question_of(request),
+            job=request.jobs[0],
+            launcher=launcher,
+            ledger=ledger,
+            past=read_ledger(folder.path),
+            study=study,
+            watch=watch,
+        )
+        why_ended = search.run()
+    found = search.book.found(request, why_ended=why_ended)
+    machine = {**machine_facts(), "versions": versions()}
+    return found.model_copy(update={"machine": machine}).to_json()

@@ -1,0 +1,1 @@
+"""What views say of a search of hyperparameters."""
