@@ -174,7 +174,7 @@ bench: $(READY)
 lock: $(READY)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	  --no-emit-index-url --no-emit-find-links \
-	  --extra models --extra vision --extra ray --extra sagemaker --extra dev \
+	  --extra models --extra vision --extra ray --extra sagemaker --extra tune --extra dev \
 	  --output-file constraints.txt pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	  --no-annotate --no-emit-index-url --no-emit-find-links --output-file $(XLA_LOCK).txt $(XLA_LOCK).in

@@ -57,6 +57,7 @@ OTHER_FILES = {
     "store/state.py",
     "study/experiments/own_run.py",
     "store/writer.py",
+    "study/tuning/ledger.py",
     # by the name that the door has checked
     "store/query.py",
     "store/parity_traces.py",

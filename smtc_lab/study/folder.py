@@ -268,7 +268,6 @@ def stopped_by_user(folder: StudyFolder) -> str:
 
 def write_study_state(folder: StudyFolder, state: StudyState) -> None:
     """Replace the state of a study, durably."""
-    # one of thousands of launches is written again with each of them
     values = {**vars(state), "runs": [vars(run) for run in state.runs]}
     replace_file(folder.state_file, json.dumps(values))
 

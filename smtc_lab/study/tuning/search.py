@@ -6,6 +6,7 @@ import math
 import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import LauncherError, RunFailedError, SpecError
@@ -13,7 +14,9 @@ from smtc_lab.launchers.run import Run
 from smtc_lab.metrics.tuning.found import best_of, is_better, since_best
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.study.tuning.book import TrialBook
+from smtc_lab.study.tuning.judge import AT_RUNG, STOPPED, TO_ITS_END, Judge
 from smtc_lab.study.tuning.ledger import LedgerRow
+from smtc_lab.study.tuning.purse import Purse
 from smtc_lab.study.tuning.rungs import is_worse_than_median
 from smtc_lab.study.tuning.suggest import Suggestions
 from smtc_lab.study.tuning.trial_run import TrialRun, was_begun
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from smtc_lab.launchers.launcher import Launcher
-    from smtc_lab.metrics.tuning.found import Trial
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.spec.tuning.question import TuningQuestion
     from smtc_lab.study.tuning.ledger import TrialLedger
@@ -34,16 +36,10 @@ if TYPE_CHECKING:
 _ALIKE = 3
 """Failures in a row, with no trial that succeeded, after which a search is given up."""
 
-_MONEY_S = 5.0
-"""Time between two looks at what a trial that goes on has cost, in seconds."""
-
 _TAKEN = {"value", "points", "usd", "seconds", "steps"}
-_STOPPED = "The study was stopped."
-_AT_RUNG = "at a rung"
-_TO_ITS_END = "at its end"
 
 
-class Search:
+class TrialSearch:
     """Tunes the hyperparameters of one job.
 
     Args:
@@ -67,13 +63,13 @@ class Search:
         study: str,
         watch: LaunchWatch,
     ) -> None:
-        self._question, self._job, self._launcher = question, job, launcher
+        self.question, self._job, self._launcher = question, job, launcher
         self._ledger, self._watch = ledger, watch
         self.book = TrialBook(question, study)
         self._suggestions = Suggestions(question)
         self._lock = threading.RLock()
         self._stop = threading.Event()
-        self._spending: dict[int, float] = {}
+        self.purse = Purse(question.budget_usd, self.book)
         self._curves: dict[int, list[float]] = {}
         self._ends_s = math.inf
         for row in past:
@@ -86,13 +82,13 @@ class Search:
         Raises:
             RunFailedError: It was stopped, or no trial can succeed; says why.
         """
-        limit_s = self._question.max_runtime_in_seconds
+        limit_s = self.question.max_runtime_in_seconds
         self._ends_s = math.inf if limit_s is None else time.monotonic() + limit_s
-        self._watch.launches = self._question.num_trials
+        self._watch.launches = self.question.num_trials
         for trial in self.book.trials:
             if was_begun(RunFolder(self._launcher.root / trial.run)):
                 self._note(Run.open(trial.run, root=self._launcher.root), trial.number)
-        with ThreadPoolExecutor(self._question.max_parallel_jobs) as pool:
+        with ThreadPoolExecutor(self.question.max_parallel_jobs) as pool:
             going: dict[Future[None], int] = {}
             try:
                 for trial in self.book.in_state(
@@ -115,7 +111,7 @@ class Search:
 
     def _fill(self, pool: ThreadPoolExecutor, going: dict[Future[None], int]) -> None:
         """Begin as many trials as may run at once."""
-        while len(going) < self._question.max_parallel_jobs:
+        while len(going) < self.question.max_parallel_jobs:
             number = self._next(has_others=bool(going))
             if number is None:
                 return
@@ -127,14 +123,14 @@ class Search:
             return None
         rungs, trials = self.book.rungs, self.book.trials
         waiting = None if rungs is None else rungs.promotable()
-        if waiting is None and len(trials) >= self._question.num_trials and not has_others:
+        if waiting is None and len(trials) >= self.question.num_trials and not has_others:
             is_any_whole = any(trial.state == "Completed" for trial in trials)
             waiting = None if rungs is None or is_any_whole else rungs.furthest()
         if waiting is not None:
             self._write(LedgerRow(what="promoted", number=waiting))
             return waiting
         number = len(trials)
-        if number >= self._question.num_trials:
+        if number >= self.question.num_trials:
             return None
         parameters, attributes = self._suggestions.suggest(number)
         self._write(
@@ -158,7 +154,7 @@ class Search:
 
     def _why_end(self) -> str:
         """Return why no further trial begins; empty: one may."""
-        question = self._question
+        question = self.question
         if time.monotonic() >= self._ends_s:
             return f"Its {question.max_runtime_in_seconds:g} s are over."
         criteria = question.completion_criteria_config
@@ -173,34 +169,7 @@ class Search:
         since = since_best(self.book.has_ended, is_minimized=question.is_minimized)
         if most is not None and since >= most:
             return f"{since} trials in a row were no better than the best."
-        return self._why_too_dear()
-
-    def _why_too_dear(self) -> str:
-        """Return why the next trial would cost too much; empty: it would not, or who knows."""
-        budget = self._question.budget_usd
-        if budget is None:
-            return ""
-        with self._lock:
-            spent = self._spent_usd()
-        whole = [
-            trial.usd
-            for trial in self.book.has_ended
-            if trial.usd and trial.state == "Completed"
-        ]
-        expected = sum(whole) / len(whole) if whole else 0.0
-        in_hand = len(self._spending) * expected
-        if spent + max(in_hand - sum(self._spending.values()), 0.0) + expected <= budget:
-            return ""
-        return (
-            f"{spent:.4g} USD of {budget:g} USD are spent, and one more trial would cost about "
-            f"{expected:.2g} USD."
-        )
-
-    def _spent_usd(self) -> float:
-        """Return what all trials have cost so far, in USD."""
-        going = self._spending.keys()
-        ended = sum(one.usd or 0.0 for one in self.book.trials if one.number not in going)
-        return ended + sum(self._spending.values())
+        return self.purse.why_too_dear()
 
     def _refuse_to_go_on(self) -> None:
         """End a search that was stopped, or in which no trial can succeed.
@@ -209,13 +178,13 @@ class Search:
             RunFailedError: It is one; says why.
         """
         if self._watch.is_stopped:
-            raise RunFailedError(_STOPPED)
+            raise RunFailedError(STOPPED)
         ended = self.book.has_ended
         if not ended or any(trial.counts for trial in ended):
             return
         first, reasons = ended[0], {trial.reason for trial in ended}
         is_script = first.state == "Failed" and not first.steps
-        if is_script or len(ended) >= min(_ALIKE, self._question.num_trials):
+        if is_script or len(ended) >= min(_ALIKE, self.question.num_trials):
             common = first.reason if len(reasons) == 1 else ended[-1].reason
             raise RunFailedError(
                 f"{len(ended)} of {len(ended)} trials gave no objective, so the search ends. "
@@ -241,36 +210,35 @@ class Search:
         run = TrialRun(
             self._launcher,
             job,
-            objective=self._question.objective_metric_name,
+            objective=self.question.objective_metric_name,
             study=self.book.study,
         )
-        judge = _Judge(self, run, trial)
+        judge = Judge(self, run, trial)
         try:
             if run.begin():
                 self._note(run.run, number)
-            with self._lock:
-                self._spending[number] = trial.usd or 0.0
+            self.purse.note(number, trial.usd or 0.0)
             why = run.train(judge)
         except (LauncherError, SpecError) as error:
-            self._spending.pop(number, None)
+            self.purse.close(number)
             self._write(
                 LedgerRow(what="ended", number=number, state="Failed", reason=str(error))
             )
             return
-        if why == _STOPPED:
+        if why == STOPPED:
             return  # it goes on when the study does
         row = self._ended(run, number, why, judge)
         with self._lock:
-            self._spending.pop(number, None)
+            self.purse.close(number)
             self._curves[number] = judge.values
-        self._write(row)
+            self._write(row)
 
     def _note(self, run: Run, number: int) -> None:
         """Have a run in the list of the study's launches."""
         if self._watch.started is not None:
             self._watch.started(run, f"trial {number}")
 
-    def _ended(self, run: TrialRun, number: int, why: str | None, judge: _Judge) -> LedgerRow:
+    def _ended(self, run: TrialRun, number: int, why: str | None, judge: Judge) -> LedgerRow:
         values, spent = judge.values, run.spent()
         last = values[-1] if values else None
         value = last if last is not None and math.isfinite(last) else None
@@ -283,26 +251,16 @@ class Search:
             seconds=spent.seconds,
             steps=spent.steps,
         )
-        if why == _AT_RUNG:
-            return _with(told, what="paused")
+        if why == AT_RUNG:
+            return replace(told, what="paused")
         failure = "" if why is not None else run.failure()
         if failure:
-            return _with(told, state="Failed", value=None, reason=failure)
+            return replace(told, state="Failed", value=None, reason=failure)
         if value is None:
-            return _with(told, state="Failed", reason=run.missing())
-        if why is None or why == _TO_ITS_END:
-            return _with(told, state="Completed")
-        return _with(told, state="Stopped", reason=why)
-
-    def note_spending(self, number: int, usd: float) -> str | None:
-        """Take in what a trial has cost; return why it is stopped now, None: it is not."""
-        budget = self._question.budget_usd
-        with self._lock:
-            self._spending[number] = usd
-            spent = self._spent_usd()
-        if budget is None or spent < budget:
-            return None
-        return f"The budget of {budget:g} USD is spent."
+            return replace(told, state="Failed", reason=run.missing())
+        if why is None or why == TO_ITS_END:
+            return replace(told, state="Completed")
+        return replace(told, state="Stopped", reason=why)
 
     def goes_on(self, number: int, values: list[float], spent: Spent) -> bool:
         """Take in that a trial came to a rung; return whether it goes on at once."""
@@ -326,11 +284,11 @@ class Search:
 
     def why_hopeless(self, number: int, values: list[float]) -> str | None:
         """Return why a trial is not trained on, by the others' values; None: it is."""
-        if self._question.early_stopping_type != "Auto":
+        if self.question.early_stopping_type != "Auto":
             return None
         with self._lock:
             others = [one for other, one in self._curves.items() if other != number]
-        if is_worse_than_median(values, others, is_minimized=self._question.is_minimized):
+        if is_worse_than_median(values, others, is_minimized=self.question.is_minimized):
             return "It was worse than the median of the others' running means."
         return None
 
@@ -338,52 +296,3 @@ class Search:
     def is_stopped(self) -> bool:
         """Whether no trial is to go on."""
         return self._stop.is_set() or self._watch.is_stopped
-
-    @property
-    def question(self) -> TuningQuestion:
-        """What is searched."""
-        return self._question
-
-
-class _Judge:
-    """Says of one trial why it is stopped."""
-
-    def __init__(self, search: Search, run: TrialRun, trial: Trial) -> None:
-        self._search, self._run, self._number = search, run, trial.number
-        self._end = self._next_end(trial.points)
-        config = search.question.strategy_config
-        self._most = None if config is None else config.max_resource
-        self._looked_s = time.monotonic()
-        self.values: list[float] = []
-        """Values of the objective, as far as they count."""
-
-    def _next_end(self, points: int) -> int | None:
-        rungs = self._search.book.rungs
-        return None if rungs is None else rungs.next_end(points)
-
-    def __call__(self, values: list[float]) -> str | None:
-        """Return why the trial is stopped; None: it is not."""
-        self.values = values
-        if self._search.is_stopped:
-            return _STOPPED
-        while self._end is not None and len(values) >= self._end:
-            self.values = values[: self._end]
-            if not self._search.goes_on(self._number, self.values, self._run.spent()):
-                return _AT_RUNG
-            self._end = self._next_end(self._end)
-        self.values = values
-        if self._most is not None and len(values) >= self._most:
-            self.values = values[: self._most]
-            return _TO_ITS_END
-        if self._search.question.budget_usd is not None:
-            now_s = time.monotonic()
-            if now_s - self._looked_s >= _MONEY_S:
-                self._looked_s = now_s
-                usd = self._run.spent().usd or 0.0
-                if why_spent := self._search.note_spending(self._number, usd):
-                    return why_spent
-        return self._search.why_hopeless(self._number, values)
-
-
-def _with(row: LedgerRow, **changes: object) -> LedgerRow:
-    return LedgerRow(**{**row.__dict__, **changes})

@@ -18,7 +18,7 @@ from smtc_lab.study.study_run import StudyRun, start_study
 from smtc_lab.study.supervision import start_process
 from smtc_lab.study.tuning.book import QUESTION, TrialBook, question_of
 from smtc_lab.study.tuning.ledger import TrialLedger, read_ledger
-from smtc_lab.study.tuning.search import Search
+from smtc_lab.study.tuning.search import TrialSearch
 from smtc_lab.study.tuning.suggest import Suggestions
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ def carry_out_request(request: StudyRequest, watch: LaunchWatch) -> str:
     folder = StudyFolder(studies_root(request.root) / study)
     launcher = launcher_named(THIS_MACHINE, root=request.root, catalog=request.catalog)
     with TrialLedger(folder.path) as ledger:
-        search = Search(
+        search = TrialSearch(
             question_of(request),
             job=request.jobs[0],
             launcher=launcher,
