@@ -11,6 +11,7 @@ from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.metrics.memory import offer_words
 from smtc_lab.metrics.memory.offers import ClusterOffers
 from smtc_lab.metrics.result import evidence_of
+from smtc_lab.metrics.tuning.found import TuningFound
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import RunFolder
@@ -20,6 +21,7 @@ from smtc_lab.views.kinds import kind_at
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.emulated import of_jobs
 from smtc_lab.views.text.rendering import render
+from smtc_lab.views.tuning.text import tuning_text
 
 _LONGEST_VALUE = 120
 
@@ -45,8 +47,9 @@ def to_html(obj: object) -> str:
 
         html: str = bundle_of(comparison)["text/html"]
         return html
-    if isinstance(obj, BatchSizes):
-        return f"<pre>{escape(batch_sizes_text(obj))}</pre>"
+    if isinstance(obj, BatchSizes | TuningFound):
+        write = batch_sizes_text if isinstance(obj, BatchSizes) else tuning_text
+        return f"<pre>{escape(write(obj))}</pre>"  # type: ignore[arg-type]  # each its own
     if isinstance(obj, TrainingJob):
         return _job_html(obj)
     if isinstance(obj, ClusterOffers):

@@ -58,6 +58,7 @@ def test_there_are_these_commands() -> None:
         "runs stop",
         "runs sweep",
         "scale",
+        "tune",
         "spot",
     }
 

@@ -16,6 +16,7 @@ import smtc_lab as lab
 from smtc_lab import Market, spot_forecast
 from smtc_lab.display import Displayed
 from smtc_lab.metrics.batch.batch_sizes import BatchSizes, BatchTrial, backend_batches
+from smtc_lab.metrics.tuning.found import Trial, TuningFound
 from smtc_lab.study.comparison.compare import ComparisonOutcome
 from smtc_lab.views.display import to_html
 from smtc_lab.views.figures.drawing import Picture
@@ -109,6 +110,26 @@ def _scaling(_: Path) -> str:
     return made_scaling(runs, set_ups)._repr_html_()
 
 
+def _tuning(_: Path) -> str:
+    trials = [
+        Trial(
+            number=0, run="t0", parameters={"<b>lr": 0.1}, state="Completed", value=0.5, usd=1.0
+        ),
+        Trial(
+            number=1, run="t1", parameters={"<b>lr": 0.2}, state="Failed", reason="<i>no</i>"
+        ),
+    ]
+    return TuningFound(
+        created="2026-11-29T10:00:00+00:00",
+        entry_point="train.py",
+        objective="<script>loss",
+        is_minimized=True,
+        strategy="Bayesian",
+        num_trials=2,
+        trials=tuple(trials),
+    )._repr_html_()
+
+
 SHOWN: dict[str, Callable[[Path], str]] = {
     "BatchSizes": _batch_sizes,
     "Cluster": lambda _: example_job(HETEROGENEOUS).cluster._repr_html_(),
@@ -122,6 +143,8 @@ SHOWN: dict[str, Callable[[Path], str]] = {
     "Scaling": _scaling,
     "ScalingRun": _scaling,  # as its result is, once it has one
     "SpotForecast": _spot_forecast,
+    "TuningFound": _tuning,
+    "TuningRun": _tuning,  # as what it has found is
     "TrainingJob": lambda _: example_job(HETEROGENEOUS)._repr_html_(),
 }
 
