@@ -76,7 +76,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.study.scaling.scale import launch_scaling as launch_scaling
     from smtc_lab.study.scaling.scale import scale as scale
     from smtc_lab.study.tuning.tuner import HyperparameterTuner as HyperparameterTuner
-    from smtc_lab.study.tuning.tuner import TuningRun as TuningRun
+    from smtc_lab.study.tuning.tuning_run import TuningRun as TuningRun
     from smtc_lab.study.watched_run import Progress as Progress
     from smtc_lab.views.export.export import export_runs as export_runs
     from smtc_lab.views.export.run_zip import import_runs as import_runs
@@ -161,7 +161,7 @@ _HOMES = {
     "HyperbandStrategyConfig": "smtc_lab.spec.tuning.question",
     "TuningJobCompletionCriteriaConfig": "smtc_lab.spec.tuning.question",
     "HyperparameterTuner": "smtc_lab.study.tuning.tuner",
-    "TuningRun": "smtc_lab.study.tuning.tuner",
+    "TuningRun": "smtc_lab.study.tuning.tuning_run",
     "TuningFound": "smtc_lab.metrics.tuning.found",
     "find_batch_size": "smtc_lab.study.batch.size",
     "import_runs": "smtc_lab.views.export.run_zip",

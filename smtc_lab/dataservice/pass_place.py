@@ -129,8 +129,8 @@ def _without_first(loader: Any, num_first: int) -> Iterator[Any] | None:  # noqa
     The order is drawn as the loader draws it. Without data workers samples draw from the random
     numbers of the process, which a checkpoint has.
     """
-    kind = type(loader)  # in a job with data servers torch's names are those of ours
-    is_torchs = kind is TorchLoader and not isinstance(loader, IteratedLoader)
+    # in a job with data servers torch's names are those of ours
+    is_torchs = type(loader) is TorchLoader and not isinstance(loader, IteratedLoader)
     is_known = is_torchs and not loader.num_workers and is_map_style(loader)
     if not num_first or not is_known or loader.batch_sampler is None:
         return None

@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from smtc_lab.display import LiveDisplayed
 from smtc_lab.errors import LauncherError, RunFailedError, StoreError
@@ -194,6 +194,26 @@ class StudyRun(LiveDisplayed):
                 "end with it."
             )
         return self
+
+    def resume(
+        self,
+        *,
+        detach: bool | None = None,  # noqa: ARG002  a kind that can takes it
+        **changes: Any,  # noqa: ANN401, ARG002  as above
+    ) -> Self:
+        """Go on with a study that was stopped, or whose process was killed; return at once.
+
+        Args:
+            detach: Let it go on when this process ends; None: in a notebook.
+            **changes: What is asked otherwise from now on.
+
+        Raises:
+            LauncherError: A study of its kind cannot.
+        """
+        raise LauncherError(
+            f"{self.name!r} is a {self.request.kind}, which is not resumed. Start it again; "
+            "its runs can still be read."
+        )
 
     def _await_telling(
         self, progress: Callable[[Progress], None], timeout_s: float | None

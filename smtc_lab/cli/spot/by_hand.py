@@ -8,7 +8,7 @@ import click
 
 from smtc_lab.cli.runs import RUNS_DIR
 from smtc_lab.cli.say import say
-from smtc_lab.errors import LauncherError
+from smtc_lab.cli.tuning.usd import usd_of
 from smtc_lab.launchers.run import Run
 from smtc_lab.views.kinds import is_study, open_study
 
@@ -32,23 +32,25 @@ def interrupt(parents: Path | None, name: str, root: Path | None) -> None:
 @click.command()
 @click.argument("name")
 @RUNS_DIR
+@click.option("--trials", type=int, metavar="N", help="Of a search: trials in all from now on.")
+@click.option(
+    "--budget", metavar="USD", help="Of a search: most that all trials may cost from now on."
+)
 @click.pass_obj
-def resume(parents: Path | None, name: str, root: Path | None) -> None:
+def resume(
+    parents: Path | None, name: str, root: Path | None, trials: int | None, budget: str | None
+) -> None:
     """Go on with a run that failed or was stopped, in another attempt, and wait for its end.
 
     What the script kept by session.checkpoint, or loads by itself, is not trained again. A
-    search of 'smtc-lab tune' goes on with the suggestions that it would have made.
+    search of 'smtc-lab tune' goes on with the suggestions that it would have made; one that has
+    ended goes on with more trials or more money.
     """
     if is_study(name, root=root or parents):
-        from smtc_lab.study.tuning.tuner import TuningRun  # noqa: PLC0415  heavy
-
-        study = open_study(name, root=root or parents)
-        if not isinstance(study, TuningRun):
-            raise LauncherError(
-                f"{name!r} is a {study.request.kind}, which is not resumed. Start it again; "
-                "its runs can still be read."
-            )
-        study.resume(detach=False).await_end()
+        more = {"max_jobs": trials, "budget_usd": budget and usd_of(budget)}
+        given = {field: value for field, value in more.items() if value is not None}
+        study = open_study(name, root=root or parents).resume(detach=False, **given)
+        study.await_end()
         say(f"{study.name}: {study.status}.")
         return
     run = Run.open(name, root=root or parents).resume(detach=False).wait()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from smtc_lab.cli.say import say
+from smtc_lab.cli.tuning.usd import usd_of
 from smtc_lab.cli.writable import unwritable
 from smtc_lab.errors import SpecError
 from smtc_lab.spec.cluster import Cluster
@@ -128,7 +128,7 @@ def _given(options: dict[str, Any]) -> tuple[TrainingJob, TuningQuestion, Catalo
     clusters = [] if cluster is None else [cluster]
     emulated = emulations(options, clusters, catalog, refusals)
     values = job_options.script_values(options, refusals)
-    budget = options["budget"] and refusals.tried(_usd, options["budget"])
+    budget = options["budget"] and refusals.tried(usd_of, options["budget"])
     halving = options["values"] and refusals.tried(_values, options["values"])
     is_hyperband = options["strategy"] == "hyperband"
     if is_hyperband and not halving:
@@ -162,14 +162,6 @@ def _given(options: dict[str, Any]) -> tuple[TrainingJob, TuningQuestion, Catalo
     refusals.problems += unwritable(options["json_file"])
     refusals.raise_if_any()
     return job, question, catalog
-
-
-def _usd(text: str) -> float:
-    """Return the dollars that a budget means."""
-    match = re.fullmatch(r"\$?([0-9]+(?:\.[0-9]+)?)\s*(?:usd|USD|\$)?", text.strip())
-    if match is None:
-        raise SpecError(f"--budget {text[:40]!r} is no sum of money. Write for example 2usd.")
-    return float(match[1])
 
 
 def _values(text: str) -> HyperbandStrategyConfig:

@@ -21,36 +21,8 @@ _WIDE = 100.0
 Scaling = Literal["Auto", "Linear", "Logarithmic", "ReverseLogarithmic"]
 
 
-def _is_logarithmic(low: float, high: float, scaling: Scaling) -> bool:
-    if scaling == "Auto":
-        return low > 0 and high / low >= _WIDE
-    return scaling == "Logarithmic"
-
-
-def _check(name: str, low: float, high: float, scaling: Scaling) -> None:
-    """Refuse ends that do not go up, or do not fit the scaling."""
-    if not low < high:
-        raise ValueError(
-            f"{name} goes from {low:g} to {high:g}. Give a min_value that is below the "
-            "max_value; what does not vary is a hyperparameter of the job."
-        )
-    if scaling == "Logarithmic" and not low > 0:
-        raise ValueError(
-            f"{name} is Logarithmic and begins at {low:g}, but 0 and what is below has no "
-            "logarithm. Begin above 0, or take Linear."
-        )
-    if scaling == "ReverseLogarithmic" and not (low >= 0 and high < 1):
-        raise ValueError(
-            f"{name} is ReverseLogarithmic and goes from {low:g} to {high:g}, outside 0 to "
-            "below 1. Change its ends, or take another scaling_type."
-        )
-
-
-class ContinuousParameter(Strict):
-    """A number within a range: ``ContinuousParameter(1e-4, 1e-1, "Logarithmic")``."""
-
-    kind: Literal["Continuous"] = "Continuous"
-    """Tells ranges apart in JSON."""
+class _NumberRange(Strict):
+    """What ranges of numbers have in common."""
 
     min_value: float
     """Least value."""
@@ -62,6 +34,40 @@ class ContinuousParameter(Strict):
     """``Logarithmic``: equal factors are equally likely; for values above 0.
     ``ReverseLogarithmic``: those of the distance to 1, for values from 0 to below 1. ``Auto``:
     logarithmic where the ends are 100 times apart or more, else linear."""
+
+    @property
+    def is_logarithmic(self) -> bool:
+        """Whether equal factors are equally likely."""
+        if self.scaling_type == "Auto":
+            return self.min_value > 0 and self.max_value / self.min_value >= _WIDE
+        return self.scaling_type == "Logarithmic"
+
+    @model_validator(mode="after")
+    def _goes_up(self) -> Self:
+        name, low, high = type(self).__name__, self.min_value, self.max_value
+        if not low < high:
+            raise ValueError(
+                f"{name} goes from {low:g} to {high:g}. Give a min_value that is below the "
+                "max_value; what does not vary is a hyperparameter of the job."
+            )
+        if self.scaling_type == "Logarithmic" and not low > 0:
+            raise ValueError(
+                f"{name} is Logarithmic and begins at {low:g}, but 0 and what is below has no "
+                "logarithm. Begin above 0, or take Linear."
+            )
+        if self.scaling_type == "ReverseLogarithmic" and not (low >= 0 and high < 1):
+            raise ValueError(
+                f"{name} is ReverseLogarithmic and goes from {low:g} to {high:g}, outside 0 to "
+                "below 1. Change its ends, or take another scaling_type."
+            )
+        return self
+
+
+class ContinuousParameter(_NumberRange):
+    """A number within a range: ``ContinuousParameter(1e-4, 1e-1, "Logarithmic")``."""
+
+    kind: Literal["Continuous"] = "Continuous"
+    """Tells ranges apart in JSON."""
 
     @init_of_pydantic
     def __init__(
@@ -75,18 +81,8 @@ class ContinuousParameter(Strict):
             min_value=min_value, max_value=max_value, scaling_type=scaling_type, **rest
         )
 
-    @property
-    def is_logarithmic(self) -> bool:
-        """Whether equal factors are equally likely."""
-        return _is_logarithmic(self.min_value, self.max_value, self.scaling_type)
 
-    @model_validator(mode="after")
-    def _goes_up(self) -> Self:
-        _check(type(self).__name__, self.min_value, self.max_value, self.scaling_type)
-        return self
-
-
-class IntegerParameter(Strict):
+class IntegerParameter(_NumberRange):
     """A whole number within a range: ``IntegerParameter(16, 256)``."""
 
     kind: Literal["Integer"] = "Integer"
@@ -112,16 +108,6 @@ class IntegerParameter(Strict):
         super().__init__(
             min_value=min_value, max_value=max_value, scaling_type=scaling_type, **rest
         )
-
-    @property
-    def is_logarithmic(self) -> bool:
-        """Whether equal factors are equally likely."""
-        return _is_logarithmic(self.min_value, self.max_value, self.scaling_type)
-
-    @model_validator(mode="after")
-    def _goes_up(self) -> Self:
-        _check(type(self).__name__, self.min_value, self.max_value, self.scaling_type)
-        return self
 
 
 class CategoricalParameter(Strict):

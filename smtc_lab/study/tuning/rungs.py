@@ -11,6 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from smtc_lab.spec.tuning.question import TuningQuestion
 
 REDUCTION = 3
@@ -19,28 +21,38 @@ REDUCTION = 3
 _FEWEST_OTHERS = 3
 
 
-def is_worse_than_median(
-    own: Sequence[float], others: Sequence[Sequence[float]], *, is_minimized: bool
-) -> bool:
-    """Return whether a trial is worse than half of the others were, as SageMaker judges it.
+@dataclass
+class MedianRule:
+    """Stops trials that are worse than half of the others were, as SageMaker judges it."""
 
-    Its newest value beside the median of the others' running means, each up to the same number
-    of values.
+    is_minimized: bool
+    """Whether less is better."""
 
-    Args:
-        own: Values of its objective so far.
-        others: Those of earlier trials; shorter ones do not count, and fewer than three decide
-            nothing.
-        is_minimized: Whether less is better.
-    """
-    num = len(own)
-    if not num:
-        return False
-    means = [float(np.mean(values[:num])) for values in others if len(values) >= num]
-    if len(means) < _FEWEST_OTHERS:
-        return False
-    middle = median(means)
-    return own[-1] > middle if is_minimized else own[-1] < middle
+    _means: list[NDArray[np.float64]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, question: TuningQuestion) -> MedianRule | None:
+        """Return the rule of a question; None: it has none."""
+        return cls(question.is_minimized) if question.early_stopping_type == "Auto" else None
+
+    def ended(self, values: Sequence[float]) -> None:
+        """Take in the values of the objective of a trial that has ended."""
+        if values:
+            self._means.append(np.cumsum(values) / np.arange(1, len(values) + 1))
+
+    def is_worse(self, value: float, points: int) -> bool:
+        """Return whether a trial is worse than the median of the others' running means.
+
+        Args:
+            value: Its objective.
+            points: Values of the objective up to there, at least 1. Others with fewer do not
+                count, and fewer than three decide nothing.
+        """
+        means = [float(one[points - 1]) for one in self._means if len(one) >= points]
+        if len(means) < _FEWEST_OTHERS:
+            return False
+        middle = median(means)
+        return value > middle if self.is_minimized else value < middle
 
 
 @dataclass

@@ -16,8 +16,9 @@ from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.study.tuning.book import TrialBook
 from smtc_lab.study.tuning.judge import AT_RUNG, STOPPED, TO_ITS_END, Judge
 from smtc_lab.study.tuning.ledger import LedgerRow
+from smtc_lab.study.tuning.objective_values import ObjectiveValues
 from smtc_lab.study.tuning.purse import Purse
-from smtc_lab.study.tuning.rungs import is_worse_than_median
+from smtc_lab.study.tuning.rungs import MedianRule
 from smtc_lab.study.tuning.suggest import Suggestions
 from smtc_lab.study.tuning.trial_run import TrialRun, was_begun
 from smtc_lab.study.watched_run import LOOK_S
@@ -49,6 +50,7 @@ class TrialSearch:
         ledger: Where it is written down.
         past: Rows of the ledger that are there already: it goes on from there.
         study: Name of the study.
+        created_s: When the study was asked for, in seconds since the epoch.
         watch: Asked whether to stop; told how many trials there are.
     """
 
@@ -61,6 +63,7 @@ class TrialSearch:
         ledger: TrialLedger,
         past: Sequence[LedgerRow],
         study: str,
+        created_s: float,
         watch: LaunchWatch,
     ) -> None:
         self.question, self._job, self._launcher = question, job, launcher
@@ -70,11 +73,17 @@ class TrialSearch:
         self._lock = threading.RLock()
         self._stop = threading.Event()
         self.purse = Purse(question.budget_usd, self.book)
-        self._curves: dict[int, list[float]] = {}
-        self._ends_s = math.inf
+        limit_s = question.max_runtime_in_seconds
+        self._ends_s = math.inf if limit_s is None else created_s + limit_s
         for row in past:
             self.book.take(row)
             self._suggestions.tell(row)
+        self._median = MedianRule.of(question)
+        if self._median is not None:
+            for trial in self.book.has_ended:
+                folder = RunFolder(launcher.root / trial.run)
+                values = ObjectiveValues(folder, question.objective_metric_name).read()
+                self._median.ended(values[: trial.points])
 
     def run(self) -> str:
         """Search to the end; return why it ended before all trials were made, if it did.
@@ -82,8 +91,6 @@ class TrialSearch:
         Raises:
             RunFailedError: It was stopped, or no trial can succeed; says why.
         """
-        limit_s = self.question.max_runtime_in_seconds
-        self._ends_s = math.inf if limit_s is None else time.monotonic() + limit_s
         self._watch.launches = self.question.num_trials
         for trial in self.book.trials:
             if was_begun(RunFolder(self._launcher.root / trial.run)):
@@ -155,7 +162,7 @@ class TrialSearch:
     def _why_end(self) -> str:
         """Return why no further trial begins; empty: one may."""
         question = self.question
-        if time.monotonic() >= self._ends_s:
+        if time.time() >= self._ends_s:
             return f"Its {question.max_runtime_in_seconds:g} s are over."
         criteria = question.completion_criteria_config
         target = None if criteria is None else criteria.target_objective_metric_value
@@ -230,7 +237,8 @@ class TrialSearch:
         row = self._ended(run, number, why, judge)
         with self._lock:
             self.purse.close(number)
-            self._curves[number] = judge.values
+            if self._median is not None and row.what == "ended":
+                self._median.ended(judge.values)
             self._write(row)
 
     def _note(self, run: Run, number: int) -> None:
@@ -282,15 +290,10 @@ class TrialSearch:
             self._write(LedgerRow(what="promoted", number=number))
         return True
 
-    def why_hopeless(self, number: int, values: list[float]) -> str | None:
-        """Return why a trial is not trained on, by the others' values; None: it is."""
-        if self.question.early_stopping_type != "Auto":
-            return None
+    def is_hopeless(self, value: float, points: int) -> bool:
+        """Return whether a trial is not trained on, by the others' values."""
         with self._lock:
-            others = [one for other, one in self._curves.items() if other != number]
-        if is_worse_than_median(values, others, is_minimized=self.question.is_minimized):
-            return "It was worse than the median of the others' running means."
-        return None
+            return self._median is not None and self._median.is_worse(value, points)
 
     @property
     def is_stopped(self) -> bool:

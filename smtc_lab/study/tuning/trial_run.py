@@ -17,13 +17,13 @@ from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.run_summary import summarize
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import read_state
+from smtc_lab.study.tuning.objective_values import ObjectiveValues
 from smtc_lab.study.watched_run import LOOK_S, STUDY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from smtc_lab.launchers.launcher import Launcher
     from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.study.tuning.judge import Judge
 
 _NAMED = 8
 
@@ -58,6 +58,7 @@ class TrialRun:
         self._launcher, self._job = launcher, job
         self._objective, self._study = objective, study
         self._run: Run | None = None
+        self._values: ObjectiveValues | None = None
 
     def begin(self) -> bool:
         """Begin it, or go on with what another process began; return whether it is new.
@@ -79,17 +80,16 @@ class TrialRun:
             run.resume(detach=False)
         return False
 
-    def train(self, judge: Callable[[list[float]], str | None]) -> str | None:
+    def train(self, judge: Judge) -> str | None:
         """Train until it ends, or is judged; return why it was stopped, None: it was not.
 
         Args:
-            judge: Asked about twice a second, with the values of the objective so far, why it
-                is to be stopped; None: it goes on.
+            judge: Asked about twice a second why it is to be stopped; None: it goes on.
         """
         run = self.run
         while True:
             is_over = run.state.is_terminal
-            why = judge(self.values())
+            why = judge(has_ended=is_over)
             if is_over:
                 return why
             if why is not None:
@@ -106,10 +106,9 @@ class TrialRun:
 
     def values(self) -> list[float]:
         """Return the values of its objective so far, of the first rank that has some."""
-        metrics = self.run.metrics()
-        if self._objective not in metrics.names:
-            return []
-        return [float(value) for value in metrics[self._objective].value]
+        if self._values is None:
+            self._values = ObjectiveValues(self.run.folder, self._objective)
+        return self._values.read()
 
     def spent(self) -> Spent:
         """Return what it has taken so far."""

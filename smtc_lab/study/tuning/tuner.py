@@ -11,15 +11,14 @@ from smtc_lab.errors import RunFailedError, SpecError
 from smtc_lab.launchers.engines import THIS_MACHINE
 from smtc_lab.launchers.run import launcher_named, lives_on
 from smtc_lab.machine.cores import machine_facts, versions
-from smtc_lab.metrics.tuning.found import TuningFound
 from smtc_lab.spec.tuning.question import TuningQuestion
 from smtc_lab.study.folder import StudyFolder, StudyRequest, studies_root
-from smtc_lab.study.study_run import StudyRun, start_study
-from smtc_lab.study.supervision import start_process
-from smtc_lab.study.tuning.book import QUESTION, TrialBook, question_of
+from smtc_lab.study.study_run import start_study
+from smtc_lab.study.tuning.book import QUESTION, question_of
 from smtc_lab.study.tuning.ledger import TrialLedger, read_ledger
 from smtc_lab.study.tuning.search import TrialSearch
 from smtc_lab.study.tuning.suggest import Suggestions
+from smtc_lab.study.tuning.tuning_run import TUNING, TuningRun, money_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,77 +28,6 @@ if TYPE_CHECKING:
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.spec.tuning.ranges import ParameterRange
     from smtc_lab.study.watched_run import LaunchWatch, Progress
-
-TUNING = "tuning"
-"""Name of the kind of study."""
-
-
-class TuningRun(StudyRun):
-    """A search of hyperparameters that goes on by itself, or has ended."""
-
-    @property
-    def found(self) -> TuningFound:
-        """What it has found, so far or at its end.
-
-        Raises:
-            StoreError: A file of it is damaged.
-        """
-        written = self.result_json if self.request.kind == TUNING else None
-        if written is not None:
-            return TuningFound.model_validate_json(written)
-        return book_of(self).found(self.request)
-
-    def wait(
-        self,
-        timeout_s: float | None = None,
-        *,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> TuningFound:
-        """Wait for the end and return what was found. An interrupt (Ctrl-C) stops everything.
-
-        Args:
-            timeout_s: Longest time to wait in seconds; None: as long as it takes.
-            progress: Called about twice a second meanwhile.
-
-        Raises:
-            RunFailedError: No trial could succeed, or it was stopped; says why.
-            LauncherError: It still runs after ``timeout_s``.
-        """
-        self.await_end(timeout_s, progress=progress)
-        return self.found
-
-    def resume(self, *, detach: bool | None = None) -> TuningRun:
-        """Go on with a search that was stopped, or whose process was killed; return at once.
-
-        Trials that were begun go on, and what is suggested next is what would have been.
-
-        Args:
-            detach: Let it go on when this process ends; None: in a notebook.
-
-        Raises:
-            RunFailedError: It goes on already, or has nothing left to do.
-            LauncherError: It could not be started.
-        """
-        if self.status in {"Pending", "InProgress", "Stopping", "Completed"}:
-            raise RunFailedError(
-                f"Tuning {self.name!r} is {self.status}, so there is nothing to go on with."
-            )
-        self.folder.stop_file.unlink(missing_ok=True)
-        self.folder.state_file.unlink(missing_ok=True)
-        start_process(self.folder, detach=lives_on(detach))
-        return self
-
-
-def book_of(run: StudyRun) -> TrialBook:
-    """Return where a search stands, by its ledger.
-
-    Raises:
-        StoreError: It is damaged.
-    """
-    book = TrialBook(question_of(run.request), run.name)
-    for row in read_ledger(run.folder.path):
-        book.take(row)
-    return book
 
 
 class HyperparameterTuner:
@@ -235,12 +163,7 @@ def launch_tuning(
     catalog = Catalog.load() if catalog is None else catalog
     launcher = launcher_named(THIS_MACHINE, root=root, catalog=catalog)
     Suggestions(question)  # which may lack Optuna
-    problems = list(launcher.check(job))
-    if question.budget_usd is not None and catalog.usd_per_hour(job.cluster) is None:
-        problems.append(
-            f"budget_usd={question.budget_usd:g} cannot be kept: the price of "
-            f"{job.cluster.label} is unknown. Give it a price, or leave the budget out."
-        )
+    problems = [*launcher.check(job), *money_problems(question, job, catalog)]
     if problems:
         raise SpecError(problems)
     request = StudyRequest(
@@ -274,6 +197,7 @@ def carry_out_request(request: StudyRequest, watch: LaunchWatch) -> str:
             ledger=ledger,
             past=read_ledger(folder.path),
             study=study,
+            created_s=request.created.timestamp(),
             watch=watch,
         )
         why_ended = search.run()

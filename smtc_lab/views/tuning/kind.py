@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.study.folder import StudyFolder
-from smtc_lab.study.tuning.tuner import TUNING as NAME
-from smtc_lab.study.tuning.tuner import TuningRun
+from smtc_lab.study.tuning.tuning_run import TUNING as NAME
+from smtc_lab.study.tuning.tuning_run import TuningRun
 from smtc_lab.views.study.kind import StudyKind
 from smtc_lab.views.tuning.text import sentence, trial_rows
 

@@ -10,7 +10,7 @@ from smtc_lab.spec.tuning.question import HyperbandStrategyConfig, TuningQuestio
 from smtc_lab.spec.tuning.ranges import ContinuousParameter
 from smtc_lab.study.tuning.book import TrialBook
 from smtc_lab.study.tuning.ledger import LedgerRow
-from smtc_lab.study.tuning.rungs import Rungs, is_worse_than_median
+from smtc_lab.study.tuning.rungs import MedianRule, Rungs
 
 
 def halved(fewest: int = 1, most: int = 27) -> Rungs:
@@ -67,7 +67,6 @@ def test_nan_is_the_worst_and_greatest_can_be_best() -> None:
         ([9.0], [[1.0], [2.0]], False),  # two others decide nothing
         ([1.0, 3.0], [[4.0, 0.0], [4.0, 2.0], [1.0], [6.0, 2.0]], False),  # means 2, 3, 4
         ([1.0, 3.1], [[4.0, 0.0], [4.0, 2.0], [1.0], [6.0, 2.0]], True),
-        ([], [[1.0]] * 3, False),
     ],
 )
 def test_the_median_rule_is_sagemakers(
@@ -75,10 +74,11 @@ def test_the_median_rule_is_sagemakers(
     others: list[list[float]],
     expected: bool,  # noqa: FBT001  a case
 ) -> None:
-    assert is_worse_than_median(own, others, is_minimized=True) is expected
-    turned = [[-value for value in one] for one in others]
-    found = is_worse_than_median([-value for value in own], turned, is_minimized=False)
-    assert found is expected
+    for is_minimized, sign in ((True, 1.0), (False, -1.0)):
+        rule = MedianRule(is_minimized=is_minimized)
+        for values in others:
+            rule.ended([sign * value for value in values])
+        assert rule.is_worse(sign * own[-1], len(own)) is expected
 
 
 def test_a_ledger_that_tells_of_nobody_changes_nothing() -> None:

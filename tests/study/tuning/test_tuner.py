@@ -73,6 +73,11 @@ def test_a_search_finds_the_best_and_keeps_each_trial(tuner: Any, tmp_path: Path
     assert again.found == found
     with pytest.raises(RunFailedError, match="is Completed, so there is nothing"):
         again.resume()
+    with pytest.raises(SpecError, match="strategy of a search that has begun cannot be"):
+        again.resume(strategy="Random")
+    more = again.resume(max_jobs=5, detach=False).wait(60)
+    assert points(more)[:4] == points(found)
+    assert len(more.trials) == 5
     kind = kind_of(study)
     assert "The least loss is" in kind.text(kind.see(study.folder.path))
 
@@ -120,10 +125,11 @@ def test_two_tuners_do_not_write_one_ledger(tmp_path: Path) -> None:
 
 @pytest.mark.timeout(200)
 def test_a_search_that_is_killed_loses_no_trial(tuner: Any, tmp_path: Path) -> None:
-    whole = tuner(max_jobs=6).fit(root=tmp_path / "whole" / "runs").found
+    asked = {"max_jobs": 7, "early_stopping_type": "Auto"}
+    whole = tuner(**asked).fit(root=tmp_path / "whole" / "runs").found
     root = tmp_path / "killed" / "runs"
-    study = tuner(max_jobs=6, pause=0.05).fit(root=root, wait=False)
-    for begun in (1, 3, 4):
+    study = tuner(**asked, pause=0.05).fit(root=root, wait=False)
+    for begun in (1, 3, 5):
         wait_until(
             lambda num=begun: len(study.found.trials) >= num,  # type: ignore[misc]  # it is a number
             what=f"trial {begun}",
@@ -137,7 +143,9 @@ def test_a_search_that_is_killed_loses_no_trial(tuner: Any, tmp_path: Path) -> N
     found = study.wait(60)
 
     assert points(found) == points(whole)
-    assert len(list(root.iterdir())) == 6
+    assert any(trial.state == "Stopped" for trial in whole.trials), "the rule says nothing"
+    assert [one.state for one in found.trials] == [one.state for one in whole.trials]
+    assert len(list(root.iterdir())) == 7
     assert processes_after(root) == {}
 
 
