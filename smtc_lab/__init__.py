@@ -37,6 +37,8 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.planner.spot.forecast import spot_forecast as spot_forecast
     from smtc_lab.planner.spot.result import SpotForecast as SpotForecast
     from smtc_lab.planner.spot.trace import SpotTrace as SpotTrace
+    from smtc_lab.planner.tuning.expected import ExpectedCost as ExpectedCost
+    from smtc_lab.planner.tuning.expected import expected_tuning_cost as expected_tuning_cost
     from smtc_lab.runtime.own_metrics.metric_log import log as log
     from smtc_lab.runtime.session import Session as Session
     from smtc_lab.spec.channel import Channel as Channel
@@ -52,6 +54,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.spec.tuning.question import (
         TuningJobCompletionCriteriaConfig as TuningJobCompletionCriteriaConfig,
     )
+    from smtc_lab.spec.tuning.question import WarmStartConfig as WarmStartConfig
     from smtc_lab.spec.tuning.ranges import CategoricalParameter as CategoricalParameter
     from smtc_lab.spec.tuning.ranges import ContinuousParameter as ContinuousParameter
     from smtc_lab.spec.tuning.ranges import IntegerParameter as IntegerParameter
@@ -160,7 +163,10 @@ _HOMES = {
     "IntegerParameter": "smtc_lab.spec.tuning.ranges",
     "HyperbandStrategyConfig": "smtc_lab.spec.tuning.question",
     "TuningJobCompletionCriteriaConfig": "smtc_lab.spec.tuning.question",
+    "WarmStartConfig": "smtc_lab.spec.tuning.question",
     "HyperparameterTuner": "smtc_lab.study.tuning.tuner",
+    "ExpectedCost": "smtc_lab.planner.tuning.expected",
+    "expected_tuning_cost": "smtc_lab.planner.tuning.expected",
     "TuningRun": "smtc_lab.study.tuning.tuning_run",
     "TuningFound": "smtc_lab.metrics.tuning.found",
     "find_batch_size": "smtc_lab.study.batch.size",

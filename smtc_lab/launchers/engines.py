@@ -32,6 +32,12 @@ class Engine:
     takes_instances: bool = False
     """Whether its launcher can take the instances of a run away, as a spot market does."""
 
+    tuning_request: str = ""
+    """Function that makes the request of a whole search; empty: its trials are launched one by
+    one, as any run. It is called with the job, what is asked, ``catalog=`` and the launcher's
+    settings.
+    """
+
     is_billed: bool = False
     """Whether it orders what is paid for; its plans then have an ``Order``, its launcher takes
     ``confirm`` and can check the account."""
@@ -54,6 +60,7 @@ ENGINES = {
     "sagemaker": Engine(
         launcher="smtc_lab.launchers.on_sagemaker.launcher:SageMakerLauncher",
         supervise="smtc_lab.launchers.on_sagemaker.supervise:supervise",
+        tuning_request="smtc_lab.launchers.on_sagemaker.tuning_request:tuning_request",
         is_billed=True,
     ),
 }

@@ -10,17 +10,19 @@ import click
 from smtc_lab.cli.say import say
 from smtc_lab.cli.tuning.usd import usd_of
 from smtc_lab.cli.writable import unwritable
-from smtc_lab.errors import SpecError
+from smtc_lab.errors import PlannerError, SpecError, StoreError
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.spec.tuning.question import (
     HyperbandStrategyConfig,
     TuningJobCompletionCriteriaConfig,
     TuningQuestion,
+    WarmStartConfig,
 )
 from smtc_lab.spec.tuning.ranges import parse_range
 from smtc_lab.study.options import job_options
 from smtc_lab.study.options.emulation_options import EMULATION, emulations
+from smtc_lab.views.text import format as fmt
 
 if TYPE_CHECKING:
     from smtc_lab.catalog.catalog import Catalog
@@ -77,6 +79,13 @@ if TYPE_CHECKING:
 @click.option(
     "--early-stopping", is_flag=True, help="Stop trials that are worse than half of the others."
 )
+@click.option(
+    "--warm-start",
+    "parents",
+    multiple=True,
+    metavar="NAME",
+    help="Of bayesian: an earlier search to learn from; ranges may differ. May be repeated.",
+)
 @click.option("--target", type=float, metavar="VALUE", help="End when a trial is as good.")
 @click.option(
     "--cluster",
@@ -110,6 +119,8 @@ def tune(**options: Any) -> None:  # noqa: ANN401  click passes its own paramete
     from smtc_lab.study.tuning.tuner import launch_tuning  # noqa: PLC0415
     from smtc_lab.views.progress import ProgressLine  # noqa: PLC0415
 
+    if not options["quiet"]:
+        say(_expected(job, question, options["runs_dir"]))
     study = launch_tuning(job, question, root=options["runs_dir"], catalog=catalog)
     with ProgressLine(quiet=options["quiet"]) as line:
         found = study.wait(progress=line.show)
@@ -148,6 +159,11 @@ def _given(options: dict[str, Any]) -> tuple[TrainingJob, TuningQuestion, Catalo
         completion_criteria_config=None
         if target is None
         else TuningJobCompletionCriteriaConfig(target_objective_metric_value=target),
+        warm_start_config=WarmStartConfig(
+            warm_start_type="TransferLearning", parents=options["parents"]
+        )
+        if options["parents"]
+        else None,
         random_seed=options["seed"],
     )
     job = refusals.tried(
@@ -162,6 +178,25 @@ def _given(options: dict[str, Any]) -> tuple[TrainingJob, TuningQuestion, Catalo
     refusals.problems += unwritable(options["json_file"])
     refusals.raise_if_any()
     return job, question, catalog
+
+
+def _expected(job: TrainingJob, question: TuningQuestion, root: Path | None) -> str:
+    """Return what the search will cost, as far as it is known."""
+    from smtc_lab.planner.tuning.expected import expected_tuning_cost  # noqa: PLC0415  heavy
+
+    trials = fmt.count(question.num_trials, "trial")
+    try:
+        cost = expected_tuning_cost(job, question, root=root)
+    except (PlannerError, StoreError):
+        return f"{trials}; what one costs is known when the first has ended."
+    rungs = "".join(
+        f" {fmt.usd(rung.usd)} for {rung.trials} to {fmt.count(rung.values, 'value')};"
+        for rung in cost.rungs
+    )
+    return (
+        f"{trials}, about {fmt.usd(cost.usd)} in all, estimated by {cost.run}, which cost "
+        f"{fmt.usd(cost.usd_of_run)}.{rungs.rstrip(';')}"
+    )
 
 
 def _values(text: str) -> HyperbandStrategyConfig:

@@ -167,6 +167,17 @@ def best_of(trials: Iterable[Trial], *, is_minimized: bool) -> Trial | None:
     return best
 
 
+def best_first(trials: Iterable[Trial], *, is_minimized: bool) -> list[Trial]:
+    """Return trials, the best first, and those without an objective last."""
+    sign = 1.0 if is_minimized else -1.0
+
+    def place(trial: Trial) -> tuple[bool, float, int]:
+        value = trial.value if trial.counts and trial.value is not None else 0.0
+        return not trial.counts, sign * value, trial.number
+
+    return sorted(trials, key=place)
+
+
 def since_best(trials: Sequence[Trial], *, is_minimized: bool) -> int:
     """Return how many trials have ended with an objective since the best one did.
 

@@ -23,7 +23,7 @@ from smtc_lab.store.run_folder import find_runs, runs_root
 from smtc_lab.store.state import read_state
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from _typeshed import StrPath
     from numpy.typing import NDArray
@@ -62,12 +62,15 @@ _SAME = (
 """Fields of a job that decide how long its steps take, and how many there are."""
 
 
-def newest_run_of(job: TrainingJob, *, root: StrPath | None = None) -> Run:
+def newest_run_of(
+    job: TrainingJob, *, root: StrPath | None = None, but: Collection[str] = ()
+) -> Run:
     """Return the newest completed run of a job's script, arguments and cluster.
 
     Args:
         job: The job; on which instances, spot or not, does not matter.
         root: Folder of runs; None: the default one.
+        but: Fields of the job that may differ, beside those that do not decide its times.
 
     Raises:
         PlannerError: There is none.
@@ -77,12 +80,13 @@ def newest_run_of(job: TrainingJob, *, root: StrPath | None = None) -> Run:
         with suppress(StoreError):  # one that is damaged is none of it
             if read_state(folder).state == "Completed":
                 made = read_job(folder)
-                if all(getattr(made, name) == getattr(job, name) for name in _SAME):
+                same = [name for name in _SAME if name not in but]
+                if all(getattr(made, name) == getattr(job, name) for name in same):
                     return Run.open(str(folder.path))
     raise PlannerError(
         f"No run of {job.entry_point!r} with this cluster, arguments and max_steps is "
         f"completed in {str(runs_root(root))!r}, so the times of the job are not known. "
-        "Launch it once, or give seconds of work, save_s and restart_s."
+        "Launch it once, or tell them: seconds of work, save_s and restart_s of a forecast."
     )
 
 

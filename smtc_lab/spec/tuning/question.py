@@ -17,6 +17,7 @@ MOST_JOBS = 10_000
 """Trials of one study, at most: SageMaker's limit of a random search."""
 
 _MOST_PARALLEL = 100
+_MOST_PARENTS = 5
 
 Strategy = Literal["Bayesian", "Random", "Hyperband", "Grid"]
 
@@ -51,6 +52,26 @@ class TuningJobCompletionCriteriaConfig(Strict):
 
     target_objective_metric_value: float | None = None
     """End as soon as a trial is as good as that."""
+
+
+class WarmStartConfig(Strict):
+    """Earlier searches whose trials are known from the begin."""
+
+    warm_start_type: Literal["IdenticalDataAndAlgorithm", "TransferLearning"]
+    """``IdenticalDataAndAlgorithm``: of the same script and the same ranges.
+    ``TransferLearning``: ranges may differ, and trials outside of them do not count."""
+
+    parents: Annotated[tuple[PlainText, ...], Field(strict=False)]
+    """Names of the searches, 1 to 5."""
+
+    @model_validator(mode="after")
+    def _has_parents(self) -> Self:
+        if not 1 <= len(self.parents) <= _MOST_PARENTS:
+            raise ValueError(
+                f"WarmStartConfig has {len(self.parents)} parents, but may have 1 to "
+                f"{_MOST_PARENTS}. Change them."
+            )
+        return self
 
 
 class TuningQuestion(Strict):
@@ -91,6 +112,9 @@ class TuningQuestion(Strict):
 
     completion_criteria_config: TuningJobCompletionCriteriaConfig | None = None
     """When it ends early."""
+
+    warm_start_config: WarmStartConfig | None = None
+    """Of ``Bayesian``: earlier searches to learn from."""
 
     random_seed: int = 0
     """The same seed and the same results of trials give the same suggestions."""
@@ -162,6 +186,11 @@ class TuningQuestion(Strict):
             raise ValueError(
                 f"strategy_config is of Hyperband, and the strategy is {self.strategy}. Leave "
                 "one of them out."
+            )
+        if self.warm_start_config is not None and self.strategy != "Bayesian":
+            raise ValueError(
+                f"warm_start_config is of Bayesian, and the strategy {self.strategy} learns "
+                "from no trial. Leave one of them out."
             )
         criteria = self.completion_criteria_config
         num = None if criteria is None else criteria.max_number_of_training_jobs_not_improving

@@ -141,6 +141,17 @@ ParameterRange = Annotated[
     ContinuousParameter | IntegerParameter | CategoricalParameter, Field(discriminator="kind")
 ]
 
+
+def holds(one: ParameterRange, value: object) -> bool:
+    """Return whether a range holds a value."""
+    if isinstance(one, CategoricalParameter):
+        return any(value == own and type(value) is type(own) for own in one.values)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    is_whole = isinstance(value, int) or isinstance(one, ContinuousParameter)
+    return is_whole and one.min_value <= value <= one.max_value
+
+
 _SCALES: dict[str, Scaling] = {
     "linear": "Linear",
     "log": "Logarithmic",

@@ -6,7 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.result import evidence_of
-from smtc_lab.metrics.tuning.found import Trial, TuningFound
+from smtc_lab.metrics.tuning.found import (
+    Trial,
+    TuningFound,
+    best_of,
+    is_better,
+    since_best,
+)
 from smtc_lab.spec.tuning.question import TuningQuestion
 from smtc_lab.study.tuning.rungs import Rungs
 
@@ -94,6 +100,26 @@ class TrialBook:
     def has_ended(self) -> list[Trial]:
         """The trials that have ended, in the order in which they did."""
         return [self.trials[number] for number in self.ended]
+
+    def why_complete(self) -> str:
+        """Return which of its completion criteria is met; empty: none is."""
+        criteria, is_minimized = (
+            self.question.completion_criteria_config,
+            self.question.is_minimized,
+        )
+        if criteria is None:
+            return ""
+        target = criteria.target_objective_metric_value
+        best = best_of(self.trials, is_minimized=is_minimized)
+        if target is not None and best is not None and best.value is not None:
+            is_missed = is_better(target, best.value, is_minimized=is_minimized)
+            if not is_missed:
+                return f"Trial {best.number} is as good as {target:g}."
+        most = criteria.max_number_of_training_jobs_not_improving
+        since = since_best(self.has_ended, is_minimized=is_minimized)
+        if most is not None and since >= most:
+            return f"{since} trials in a row were no better than the best."
+        return ""
 
     def found(self, request: StudyRequest, *, why_ended: str = "") -> TuningFound:
         """Return what was found so far.

@@ -7,11 +7,10 @@ import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import LauncherError, RunFailedError, SpecError
 from smtc_lab.launchers.run import Run
-from smtc_lab.metrics.tuning.found import best_of, is_better, since_best
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.study.tuning.book import TrialBook
 from smtc_lab.study.tuning.judge import AT_RUNG, STOPPED, TO_ITS_END, Judge
@@ -49,6 +48,7 @@ class TrialSearch:
         launcher: Where trials run.
         ledger: Where it is written down.
         past: Rows of the ledger that are there already: it goes on from there.
+        known: Trials of earlier searches, see ``Suggestions``.
         study: Name of the study.
         created_s: When the study was asked for, in seconds since the epoch.
         watch: Asked whether to stop; told how many trials there are.
@@ -62,6 +62,7 @@ class TrialSearch:
         launcher: Launcher,
         ledger: TrialLedger,
         past: Sequence[LedgerRow],
+        known: Sequence[tuple[dict[str, Any], float]] = (),
         study: str,
         created_s: float,
         watch: LaunchWatch,
@@ -69,7 +70,7 @@ class TrialSearch:
         self.question, self._job, self._launcher = question, job, launcher
         self._ledger, self._watch = ledger, watch
         self.book = TrialBook(question, study)
-        self._suggestions = Suggestions(question)
+        self._suggestions = Suggestions(question, known)
         self._lock = threading.RLock()
         self._stop = threading.Event()
         self.purse = Purse(question.budget_usd, self.book)
@@ -161,22 +162,9 @@ class TrialSearch:
 
     def _why_end(self) -> str:
         """Return why no further trial begins; empty: one may."""
-        question = self.question
         if time.time() >= self._ends_s:
-            return f"Its {question.max_runtime_in_seconds:g} s are over."
-        criteria = question.completion_criteria_config
-        target = None if criteria is None else criteria.target_objective_metric_value
-        best = best_of(self.book.trials, is_minimized=question.is_minimized)
-        value = None if best is None else best.value
-        if target is not None and best is not None and value is not None:
-            is_missed = is_better(target, value, is_minimized=question.is_minimized)
-            if not is_missed:
-                return f"Trial {best.number} is as good as {target:g}."
-        most = None if criteria is None else criteria.max_number_of_training_jobs_not_improving
-        since = since_best(self.book.has_ended, is_minimized=question.is_minimized)
-        if most is not None and since >= most:
-            return f"{since} trials in a row were no better than the best."
-        return self.purse.why_too_dear()
+            return f"Its {self.question.max_runtime_in_seconds:g} s are over."
+        return self.book.why_complete() or self.purse.why_too_dear()
 
     def _refuse_to_go_on(self) -> None:
         """End a search that was stopped, or in which no trial can succeed.

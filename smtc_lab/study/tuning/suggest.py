@@ -12,6 +12,7 @@ from smtc_lab.errors import SpecError
 from smtc_lab.spec.tuning.ranges import CategoricalParameter, ContinuousParameter
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from types import ModuleType
 
     from smtc_lab.spec.tuning.question import TuningQuestion
@@ -35,13 +36,17 @@ class Suggestions:
 
     Args:
         question: What is searched.
+        known: Trials of earlier searches: their hyperparameters, all within the ranges, and
+            their objectives.
 
     Raises:
         SpecError: Optuna is not installed.
     """
 
-    def __init__(self, question: TuningQuestion) -> None:
-        self._question = question
+    def __init__(
+        self, question: TuningQuestion, known: Sequence[tuple[Mapping[str, Any], float]] = ()
+    ) -> None:
+        self._question, self._num_known = question, len(known)
         self._ranges = question.hyperparameter_ranges
         self._grid: list[tuple[Any, ...]] | None = None
         if question.strategy == "Grid":
@@ -58,6 +63,8 @@ class Suggestions:
         self._spaces = {
             name: _space(self._optuna, name, one) for name, one in self._ranges.items()
         }
+        for parameters, value in known:
+            self._add(self._optuna.trial.TrialState.COMPLETE, self._searched(parameters), value)
 
     def suggest(self, number: int) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the hyperparameters of the next trial, and what the sampler keeps with it.
@@ -82,17 +89,37 @@ class Suggestions:
             return
         states = self._optuna.trial.TrialState
         if row.what == "asked":
-            made = self._optuna.trial.create_trial(
-                state=states.RUNNING,
-                params=row.attributes["searched"],
-                distributions=dict(self._spaces.values()),
-                system_attrs=row.attributes["sampler"],
-            )
-            self._study.add_trial(made)
+            attributes = row.attributes
+            self._add(states.RUNNING, attributes["searched"], sampler=attributes["sampler"])
         elif row.what == "ended":
             has_value = row.value is not None and math.isfinite(row.value)
             state = states.COMPLETE if has_value else states.FAIL
-            self._study.tell(row.number, row.value if has_value else None, state)
+            place = self._num_known + row.number
+            self._study.tell(place, row.value if has_value else None, state)
+
+    def _add(
+        self,
+        state: Any,  # noqa: ANN401  one of Optuna's
+        searched: Mapping[str, Any],
+        value: float | None = None,
+        sampler: Mapping[str, Any] | None = None,
+    ) -> None:
+        made = self._optuna.trial.create_trial(
+            state=state,
+            params=searched,
+            value=value,
+            distributions=dict(self._spaces.values()),
+            system_attrs=sampler,
+        )
+        self._study.add_trial(made)
+
+    def _searched(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return hyperparameters as Optuna searches them."""
+        names = {name: self._spaces[name][0] for name in self._ranges}
+        return {
+            names[name]: parameters[name] if names[name] == name else 1 - parameters[name]
+            for name in self._ranges
+        }
 
     def _sampler(self, number: int) -> Any:  # noqa: ANN401  one of Optuna's
         samplers = self._optuna.samplers

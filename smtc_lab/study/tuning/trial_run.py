@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from smtc_lab.errors import LauncherError, StoreError
 from smtc_lab.follow.run_follower import read_plan
@@ -23,7 +23,6 @@ from smtc_lab.study.watched_run import LOOK_S, STUDY
 if TYPE_CHECKING:
     from smtc_lab.launchers.launcher import Launcher
     from smtc_lab.spec.job import TrainingJob
-    from smtc_lab.study.tuning.judge import Judge
 
 _NAMED = 8
 
@@ -40,6 +39,17 @@ class Spent:
 
     steps: int
     """Steps."""
+
+
+class Judging(Protocol):
+    """Says why a trial is to be stopped."""
+
+    def __call__(self, *, has_ended: bool) -> str | None:
+        """Return why; None: it is trained on.
+
+        Args:
+            has_ended: Whether all of its values are there.
+        """
 
 
 class TrialRun:
@@ -80,7 +90,7 @@ class TrialRun:
             run.resume(detach=False)
         return False
 
-    def train(self, judge: Judge) -> str | None:
+    def train(self, judge: Judging) -> str | None:
         """Train until it ends, or is judged; return why it was stopped, None: it was not.
 
         Args:
@@ -112,17 +122,7 @@ class TrialRun:
 
     def spent(self) -> Spent:
         """Return what it has taken so far."""
-        run = self.run
-        state, records = run.state, run.records()
-        price = number_of(read_plan(run.folder), "usd_per_hour")
-        bill = summarize(records, usd_per_hour=price).bill
-        evidence, whole_s = evidence_of(run.job), state.billed_s
-        usd = usd_of_run(
-            evidence=evidence, whole_s=whole_s, steps_s=bill.steps_s, usd_per_hour=price
-        )
-        seconds = bill.steps_s if evidence == "emulated" else whole_s
-        steps = max((len(rows) for rows in records.steps.values()), default=0)
-        return Spent(usd=usd, seconds=seconds or 0.0, steps=steps)
+        return spent_of(self.run)
 
     def missing(self) -> str:
         """Return why it has no objective, a sentence."""
@@ -143,6 +143,20 @@ class TrialRun:
         except (StoreError, LauncherError) as error:
             return str(error)
         return "" if state.state in {"Completed", "Stopped"} else state.reason
+
+
+def spent_of(run: Run) -> Spent:
+    """Return what a run has taken so far."""
+    state, records = run.state, run.records()
+    price = number_of(read_plan(run.folder), "usd_per_hour")
+    bill = summarize(records, usd_per_hour=price).bill
+    evidence, whole_s = evidence_of(run.job), state.billed_s
+    usd = usd_of_run(
+        evidence=evidence, whole_s=whole_s, steps_s=bill.steps_s, usd_per_hour=price
+    )
+    seconds = bill.steps_s if evidence == "emulated" else whole_s
+    steps = max((len(rows) for rows in records.steps.values()), default=0)
+    return Spent(usd=usd, seconds=seconds or 0.0, steps=steps)
 
 
 def was_begun(folder: RunFolder) -> bool:

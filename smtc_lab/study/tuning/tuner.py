@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.catalog.own_types import own_types
-from smtc_lab.errors import RunFailedError, SpecError
-from smtc_lab.launchers.engines import THIS_MACHINE
+from smtc_lab.errors import LauncherError, RunFailedError, SpecError
+from smtc_lab.launchers.engines import THIS_MACHINE, engine_named
 from smtc_lab.launchers.run import launcher_named, lives_on
 from smtc_lab.machine.cores import machine_facts, versions
+from smtc_lab.machine.installed import loaded
 from smtc_lab.spec.tuning.question import TuningQuestion
 from smtc_lab.study.folder import StudyFolder, StudyRequest, studies_root
 from smtc_lab.study.study_run import start_study
@@ -19,6 +20,7 @@ from smtc_lab.study.tuning.ledger import TrialLedger, read_ledger
 from smtc_lab.study.tuning.search import TrialSearch
 from smtc_lab.study.tuning.suggest import Suggestions
 from smtc_lab.study.tuning.tuning_run import TUNING, TuningRun, money_problems
+from smtc_lab.study.tuning.warm_start import known_trials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -78,14 +80,16 @@ class HyperparameterTuner:
         self,
         *,
         wait: bool = True,
+        on: str = THIS_MACHINE,
         root: StrPath | None = None,
         detach: bool | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> TuningRun:
-        """Search; trials are runs of this machine.
+        """Search; each trial is a run.
 
         Args:
             wait: Whether to wait for the end.
+            on: Name of the launcher of the trials.
             root: Folder of runs; None: the default one.
             detach: Let it go on when this process ends; None: in a notebook.
             progress: Called about twice a second while it is waited for.
@@ -94,10 +98,33 @@ class HyperparameterTuner:
             SpecError: A trial cannot run here; nothing was started.
             RunFailedError: No trial could succeed, or it was stopped.
         """
-        self.study = launch_tuning(self.job, self.question, root=root, detach=detach)
+        self.study = launch_tuning(self.job, self.question, on=on, root=root, detach=detach)
         if wait:
             self.study.wait(progress=progress)
         return self.study
+
+    def request(self, on: str, **settings: Any) -> dict[str, Any]:  # noqa: ANN401  of its launcher
+        """Return the exact request by which a service searches by itself; nothing is sent.
+
+        Args:
+            on: Name of the launcher, for example that of SageMaker:
+                ``CreateHyperParameterTuningJob``.
+            **settings: What that launcher takes: account, place, limits.
+
+        Raises:
+            SpecError: The service would refuse it; all reasons at once.
+            LauncherError: It launches trials one by one, which ``fit(on=...)`` does.
+        """
+        function = engine_named(on).tuning_request
+        if not function:
+            raise LauncherError(
+                f"The launcher {on!r} searches nothing by itself. Search with fit(on={on!r}), "
+                "which launches trial after trial there."
+            )
+        made: dict[str, Any] = loaded(function)(
+            self.job, self.question, catalog=Catalog.load(), **settings
+        )
+        return made
 
     def best_training_job(self) -> str:
         """Return the job name of the best trial so far.
@@ -139,10 +166,11 @@ class TuningAnalytics:
         return self._study.found.to_pandas()
 
 
-def launch_tuning(
+def launch_tuning(  # noqa: PLR0913  options by name, all with a default
     job: TrainingJob,
     question: TuningQuestion,
     *,
+    on: str = THIS_MACHINE,
     root: StrPath | None = None,
     catalog: Catalog | None = None,
     detach: bool | None = None,
@@ -152,17 +180,25 @@ def launch_tuning(
     Args:
         job: What each trial trains.
         question: What is searched.
+        on: Name of the launcher of the trials.
         root: Folder of runs; None: the default one. The study lies beside it.
         catalog: Types and prices; None: the catalog that comes with the package.
         detach: Let it go on when this process ends; None: in a notebook, and not in a script.
 
     Raises:
-        SpecError: A trial cannot run here, or its money is unknown; nothing was started.
-        LauncherError: It could not be started; nothing of it is left.
+        SpecError: A trial cannot run there, or its money is unknown; nothing was started.
+        LauncherError: Trials there would be paid for, or it could not be started; nothing of it
+            is left.
     """
     catalog = Catalog.load() if catalog is None else catalog
-    launcher = launcher_named(THIS_MACHINE, root=root, catalog=catalog)
+    if engine_named(on).is_billed:
+        raise LauncherError(
+            f"Each trial on {on!r} would be paid for, and nobody could confirm it. Send the "
+            f"service what request({on!r}, ...) returns, which has its own limits."
+        )
+    launcher = launcher_named(on, root=root, catalog=catalog)
     Suggestions(question)  # which may lack Optuna
+    known = known_trials(question, job, root=launcher.root)
     problems = [*launcher.check(job), *money_problems(question, job, catalog)]
     if problems:
         raise SpecError(problems)
@@ -174,6 +210,8 @@ def launch_tuning(
         created=datetime.now(UTC),
         options={
             QUESTION: question.model_dump(mode="json"),
+            "on": on,
+            "known_trials": known,
             "instance_types": own_types(catalog, [job.cluster]),
         },
     )
@@ -188,7 +226,8 @@ def carry_out_request(request: StudyRequest, watch: LaunchWatch) -> str:
     """
     study = str(watch.study)
     folder = StudyFolder(studies_root(request.root) / study)
-    launcher = launcher_named(THIS_MACHINE, root=request.root, catalog=request.catalog)
+    on, known = request.options.get("on", THIS_MACHINE), request.options.get("known_trials", [])
+    launcher = launcher_named(on, root=request.root, catalog=request.catalog)
     with TrialLedger(folder.path) as ledger:
         search = TrialSearch(
             question_of(request),
@@ -196,6 +235,7 @@ def carry_out_request(request: StudyRequest, watch: LaunchWatch) -> str:
             launcher=launcher,
             ledger=ledger,
             past=read_ledger(folder.path),
+            known=[(parameters, value) for parameters, value in known],
             study=study,
             created_s=request.created.timestamp(),
             watch=watch,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.tuning.found import best_first
 from smtc_lab.text_table import aligned
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.set_ups import RowInfo
@@ -44,17 +45,6 @@ def parameters_text(trial: Trial) -> str:
     )
 
 
-def best_first(found: TuningFound) -> list[Trial]:
-    """Return the trials, the best first, and those without an objective last."""
-    sign = 1.0 if found.is_minimized else -1.0
-
-    def place(trial: Trial) -> tuple[bool, float, int]:
-        value = trial.value if trial.counts and trial.value is not None else 0.0
-        return not trial.counts, sign * value, trial.number
-
-    return sorted(found.trials, key=place)
-
-
 def trial_rows(found: TuningFound) -> tuple[RowInfo, ...]:
     """Return the best trials as rows of a table with one column."""
     return tuple(
@@ -62,7 +52,7 @@ def trial_rows(found: TuningFound) -> tuple[RowInfo, ...]:
             label=f"{trial.number}: {parameters_text(trial)}",
             cells=(tuple(filter(None, (_objective(trial), *_details(trial)))),),
         )
-        for trial in best_first(found)[:MOST_SHOWN]
+        for trial in best_first(found.trials, is_minimized=found.is_minimized)[:MOST_SHOWN]
     )
 
 
@@ -70,7 +60,7 @@ def tuning_text(found: TuningFound) -> str:
     """Return what was found for a terminal and an e-mail."""
     names = list(dict.fromkeys(name for one in found.trials for name in one.parameters))
     head = ["trial", *names, fmt.plain(found.objective, _LONGEST), "state", "steps", "cost"]
-    shown = best_first(found)
+    shown = best_first(found.trials, is_minimized=found.is_minimized)
     table = [[fmt.plain(name, _LONGEST) for name in head]]
     table += [
         [

@@ -34,7 +34,10 @@ TAG_MACHINE = "smtc-lab:machine"
 TAG_REQUEST = "smtc-lab:request"
 """Tag with a digest of the request: tells our own job from another of the same name."""
 
-_ENTRYPOINT = ["python3", f"{DEFAULT_BASE_FOLDER}/{DATA_FOLDER}/{SOURCE_CHANNEL}/start.py"]
+SOURCE = f"{DEFAULT_BASE_FOLDER}/{DATA_FOLDER}/{SOURCE_CHANNEL}"
+"""Where a container finds that channel."""
+
+_ENTRYPOINT = ["python3", f"{SOURCE}/start.py"]
 _CHECKPOINTS = f"{DEFAULT_BASE_FOLDER}/checkpoints"
 _PROFILER_INTERVAL_MS = 500
 _LONGEST_S = 28 * 24 * 3600

@@ -1,4 +1,4 @@
-"""A CreateTrainingJob request against botocore's own description of it, walked strictly.
+"""A request to SageMaker against botocore's own description of it, walked strictly.
 
 botocore itself checks unknown fields, types, required fields and minimums before it sends a
 request; lengths, patterns, maxima and allowed values are checked by the service, minutes later.
@@ -26,14 +26,16 @@ _JAVA_CLASSES = (
 )
 
 
-def shape_problems(request: object) -> list[str]:
-    """Return what botocore's model of the request does not allow."""
-    return list(_walk(_input_shape(), request, ""))
+def shape_problems(request: object, operation: str = "CreateTrainingJob") -> list[str]:
+    """Return what botocore's model of a request does not allow."""
+    return list(_walk(_input_shape(operation), request, ""))
 
 
 def known_instance_types() -> frozenset[str]:
     """Return the instance types that botocore knows."""
-    groups = _input_shape().members["ResourceConfig"].members["InstanceGroups"]
+    groups = (
+        _input_shape("CreateTrainingJob").members["ResourceConfig"].members["InstanceGroups"]
+    )
     return frozenset(groups.member.members["InstanceType"].enum)
 
 
@@ -52,8 +54,8 @@ class _Shape(Protocol):
 
 
 @cache
-def _input_shape() -> _Shape:
-    shape: _Shape = service_model().operation_model("CreateTrainingJob").input_shape
+def _input_shape(operation: str) -> _Shape:
+    shape: _Shape = service_model().operation_model(operation).input_shape
     return shape
 
 
@@ -117,6 +119,12 @@ def _boolean(shape: _Shape, value: object, path: str) -> Iterator[str]:
         yield _wrong(path, value, "is neither true nor false", "Change it.")
 
 
+def _real_number(shape: _Shape, value: object, path: str) -> Iterator[str]:
+    del shape
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        yield _wrong(path, value, "is not a number", "Change it.")
+
+
 def _number(shape: _Shape, value: object, path: str) -> Iterator[str]:
     if not isinstance(value, int) or isinstance(value, bool):
         yield _wrong(path, value, "is not a whole number", "Change it.")
@@ -134,6 +142,7 @@ _WALKS: dict[str, Callable[[_Shape, object, str], Iterator[str]]] = {
     "map": _map,
     "string": _text,
     "boolean": _boolean,
+    "float": _real_number,
 }
 
 
