@@ -116,9 +116,8 @@ def bill_of(  # noqa: PLR0913  options by name
     first_s = min(max(steps[0], least_s), most_s)
     last_s = min(max(steps[1], first_s), most_s)
     early_s, late_s = taken.around_s
-    between_s = taken.lost_s + taken.waited_s - early_s - late_s
     startup_s = None if started_s is None else max(0.0, first_s - started_s - early_s)
-    steps_s = max(0.0, last_s - first_s - between_s)
+    steps_s = max(0.0, last_s - first_s - taken.between_s)
     end_s = None if ended_s is None else max(0.0, ended_s - last_s - late_s)
     billed_s = _total([startup_s, steps_s, taken.lost_s, end_s])
     parts_s = (startup_s, steps_s / dilation, taken.lost_s, end_s)

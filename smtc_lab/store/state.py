@@ -24,7 +24,7 @@ from smtc_lab.machine.stored_text import (
     time_of,
     whole_of,
 )
-from smtc_lab.metrics.records.attempts import Attempt, waited_s
+from smtc_lab.metrics.records.attempts import Attempt, waited_s, with_end
 from smtc_lab.store.attempts import attempts_of
 from smtc_lab.store.last_sign import last_sign_s
 
@@ -282,17 +282,17 @@ def current_state(folder: RunFolder) -> RunState:
                 "wait for it or stop it: a new supervisor then follows it."
             ),
         )
+    signs = (folder.logs, folder.records)
+    ended_s = state.ended_s or last_sign_s(signs, begin_s=state.started_s)
     lost = replace(
         state,
         state="Failed",
         reason=_ENDED_ITSELF
         if state.facts.get(IN_OWN_PROCESS)
-        else (
-            "The supervisor of the run was killed, so its instances ended too. Records up to "
-            "that moment are kept. Start the job again, or go on with 'smtc-lab runs resume'."
-        ),
-        ended_s=state.ended_s
-        or last_sign_s((folder.logs, folder.records), begin_s=state.started_s),
+        else "The supervisor of the run was killed, so its instances ended too. Records up to "
+        "that moment are kept. Start the job again, or go on with 'smtc-lab runs resume'.",
+        ended_s=ended_s,
+        attempts=with_end(state.attempts, ended_s),  # however late it is resumed
     )
     with contextlib.suppress(OSError):  # a folder that cannot be written can still be read
         write_state(folder, lost)

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import smtc_lab as lab
+from smtc_lab.cli.spot.forecast import lifetimes_of
 from tests.kit.calibrations import calibration
 
 if TYPE_CHECKING:
@@ -74,6 +76,35 @@ def test_a_run_tells_its_times_and_others_are_laid_beside(
     (values,) = given
     assert (values["work"], values["save_s"], values["restart_s"]) == ("digits-1", None, None)
     assert values["save_every_s"] == "own"
+
+
+def test_the_market_of_a_run_counts_with_its_time_scale() -> None:
+    market = lab.Market(mean_time_between_s=7200, variation=2, time_scale=240)
+    job = lab.TrainingJob(
+        entry_point="train.py",
+        cluster=lab.Cluster.parse("a=local:1"),
+        use_spot_instances=True,
+        market=market,
+    )
+    run = SimpleNamespace(job=job)
+    given = {"trace": None, "mean_time_between": None, "variation": None, "mean_wait": None}
+
+    assert lifetimes_of(given, run) == market
+    shorter = lifetimes_of({**given, "mean_time_between": 60.0}, run)
+    assert (shorter.mean_time_between_s, shorter.variation) == (60.0, 2.0)
+    assert shorter.time_scale == 240
+    traced = lifetimes_of({**given, "trace": "t.json"}, run)
+    assert (traced.trace, traced.mean_time_between_s) == ("t.json", None)
+    assert lifetimes_of({**given, "mean_time_between": 60.0}, 3600.0) == {
+        "mean_time_between_s": 60.0
+    }
+
+
+def test_a_refusal_names_options(smtc_lab: SmtcLab) -> None:
+    said = smtc_lab(*JOB, "--mean-time-between", "7200", "--spot-price", "1.3")
+
+    assert said.exit_code != 0
+    assert "Give --on-demand-price, or --instance-type." in said.err
 
 
 def test_a_trace_and_a_table_of_prices_are_read(smtc_lab: SmtcLab, home: Path) -> None:

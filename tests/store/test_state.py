@@ -16,6 +16,7 @@ import pytest
 
 from smtc_lab.errors import StoreError
 from smtc_lab.machine.processes import start_ticks
+from smtc_lab.metrics.records.attempts import Attempt
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import (
     OUTLIVES_SUPERVISOR,
@@ -58,7 +59,8 @@ def test_a_run_that_was_lost_ended_when_it_wrote_last_not_when_somebody_looks(
     run_folder: RunFolder, dead_supervisor: RunState
 ) -> None:
     now_s = time.time()
-    write_state(run_folder, replace(dead_supervisor, started_s=now_s - 7200))
+    attempts = (Attempt(started_s=now_s - 7200),)
+    write_state(run_folder, replace(dead_supervisor, started_s=now_s - 7200, attempts=attempts))
     log = run_folder.logs / "algo-1.log"
     log.write_text("step 1\n", encoding="utf-8")
     os.utime(log, (now_s, now_s - 3600))
@@ -69,6 +71,8 @@ def test_a_run_that_was_lost_ended_when_it_wrote_last_not_when_somebody_looks(
 
     assert lost.state == "Failed"
     assert lost.ended_s == pytest.approx(now_s - 3600, abs=0.01)
+    # so that the time until somebody resumes it is not billed
+    assert lost.attempts[-1].ended_s == lost.ended_s
     assert read_state(run_folder) == lost
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
 
 _FILE = click.Path(path_type=Path)
 _SECONDS_PER_HOUR = 3600.0
+_OPTIONS = {
+    "save_s": "--save",
+    "restart_s": "--restart",
+    "save_every_s": "--save-every",
+    "spot_usd_per_hour": "--spot-price",
+    "on_demand_usd_per_hour": "--on-demand-price",
+    "instance_type": "--instance-type",
+    "prices": "--prices",
+}
+"""Options by the names of Python's arguments."""
 
 
 @click.command("spot")
@@ -63,22 +74,19 @@ _SECONDS_PER_HOUR = 3600.0
     "--mean-time-between",
     type=float,
     metavar="SECONDS",
-    help="For how long spot instances last in the mean.",
+    help="For how long spot instances last in the mean. Default: as in the --run's market; "
+    "its time scale counts in any case.",
 )
 @click.option(
     "--variation",
     type=float,
-    default=1.0,
-    show_default=True,
-    help="Standard deviation of that over its mean; 1.5 to 2.6 in published traces.",
+    help="Standard deviation over that mean; 1.5 to 2.6 in published traces. Default: 1.",
 )
 @click.option(
     "--mean-wait",
     type=float,
-    default=0.0,
-    show_default=True,
     metavar="SECONDS",
-    help="For how long there are none then, in the mean.",
+    help="For how long there are none then, in the mean. Default: 0.",
 )
 @click.option(
     "--trace",
@@ -141,7 +149,7 @@ def forecast(**options: Any) -> None:  # noqa: ANN401  click passes its own para
         work,
         save_s=options["save"],
         restart_s=options["restart"],
-        lifetimes=_lifetimes(options),
+        lifetimes=lifetimes_of(options, work),
         deadline_s=_deadline_s(options),
         save_every_s=every_s,
         instance_type=options["instance_type"],
@@ -154,6 +162,7 @@ def forecast(**options: Any) -> None:  # noqa: ANN401  click passes its own para
         futures=options["futures"],
         seed=options["seed"],
     )
+    refusals.problems = [_in_options(problem) for problem in refusals.problems]
     refusals.raise_if_any()
     if options["measured"]:
         made = refusals.tried(_with_measured, made, options)
@@ -162,6 +171,14 @@ def forecast(**options: Any) -> None:  # noqa: ANN401  click passes its own para
     if options["json_file"] is not None:
         options["json_file"].write_text(made.to_json() + "\n", encoding="utf-8")
         say(f"Forecast: {options['json_file']}")
+
+
+def _in_options(problem: str) -> str:
+    """Return a refusal with the names that a shell has."""
+    for name, option in _OPTIONS.items():
+        told = rf"\b{name}(?:=(?=[\s,.])|(?= is not given))"
+        problem = re.sub(told, option, problem)
+    return problem
 
 
 def _with_measured(made: SpotForecast, options: dict[str, Any]) -> SpotForecast:
@@ -192,14 +209,19 @@ def _work(options: dict[str, Any]) -> Any:  # noqa: ANN401  hours, a cluster of 
     return plan.best if cluster is None else plan.cluster(cluster)
 
 
-def _lifetimes(options: dict[str, Any]) -> Any:  # noqa: ANN401  of a trace, or numbers
+def lifetimes_of(options: dict[str, Any], work: Any) -> Any:  # noqa: ANN401  a market, or numbers
+    """Return how long instances last: as they are given, and else as in the run's market."""
+    names = {"mean_time_between_s": "mean_time_between", "mean_wait_s": "mean_wait"}
+    given = {field: options[name] for field, name in names.items() if options[name] is not None}
+    given |= {} if options["variation"] is None else {"variation": options["variation"]}
     if options["trace"] is not None:
-        return options["trace"]
-    return {
-        "mean_time_between_s": options["mean_time_between"],
-        "variation": options["variation"],
-        "mean_wait_s": options["mean_wait"],
-    }
+        given["trace"] = str(options["trace"])
+    from smtc_lab.planner.spot.lifetimes import market_with  # noqa: PLC0415  a help needs none
+
+    market = getattr(getattr(work, "job", None), "market", None)
+    if market is not None:
+        return market_with(market, given)
+    return given.get("trace", given) or None
 
 
 def _deadline_s(options: dict[str, Any]) -> float | None:
@@ -232,8 +254,13 @@ def _problems(options: dict[str, Any]) -> list[str]:
         problems.append("--cluster is one of a --plan. Give that, too, or drop it.")
     if options["restart"] is None and not (has_plan or has_run):
         problems.append("--restart is not known. Give the seconds up to the next step.")
-    if (options["mean_time_between"] is None) is (options["trace"] is None):
-        problems.append("Give either --mean-time-between in seconds, or a --trace.")
+    has_mean, has_trace = options["mean_time_between"] is not None, options["trace"] is not None
+    if has_mean and has_trace:
+        problems.append("--mean-time-between and --trace both say when. Drop one.")
+    if not (has_mean or has_trace or has_run):
+        problems.append(
+            "Give either --mean-time-between in seconds, a --trace, or a --run under a market."
+        )
     if options["deadline"] is not None and options["within_hours"] is not None:
         problems.append("--deadline and --within-hours both say when. Drop one.")
     return problems

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from smtc_lab.errors import StoreError
 from smtc_lab.machine.processes import start_ticks
-from smtc_lab.metrics.records.attempts import Attempt
+from smtc_lab.metrics.records.attempts import Attempt, with_end
 from smtc_lab.metrics.records.records import EventRecord
 from smtc_lab.store.said import readable
 from smtc_lab.store.state import RunState, Secondary, read_state, write_state
@@ -79,12 +79,7 @@ class RunKeeper:
         self.event("interruption", "", f"Attempt {len(attempts)} was interrupted. {reason}")
 
     def _ended_attempts(self, now_s: float, interrupted_by: str = "") -> tuple[Attempt, ...]:
-        *before, last = self._state.attempts or (None,)
-        if last is None:
-            return ()
-        if last.ended_s is None:
-            last = replace(last, ended_s=now_s, interrupted_by=interrupted_by)
-        return (*before, last)
+        return with_end(self._state.attempts, now_s, interrupted_by)
 
     def started(self, started_s: float) -> None:
         """Say when the instances were started, where somebody else knows it better."""

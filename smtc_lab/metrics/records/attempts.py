@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,6 +25,22 @@ class Attempt:
 
     interrupted_by: str = ""
     """What interrupted it, one sentence; empty: nothing did."""
+
+
+def with_end(
+    attempts: Sequence[Attempt], ended_s: float | None, interrupted_by: str = ""
+) -> tuple[Attempt, ...]:
+    """Return attempts of which the last one has ended.
+
+    Args:
+        attempts: All of its attempts, in order.
+        ended_s: When that ended, in seconds since the epoch; one that is known stays.
+        interrupted_by: What interrupted it, one sentence; empty: nothing did.
+    """
+    if not attempts or attempts[-1].ended_s is not None:
+        return tuple(attempts)
+    last = replace(attempts[-1], ended_s=ended_s, interrupted_by=interrupted_by)
+    return (*attempts[:-1], last)
 
 
 def waited_s(attempts: Sequence[Attempt], now_s: float | None = None) -> float:

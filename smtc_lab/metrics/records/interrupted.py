@@ -76,6 +76,11 @@ class Interrupted:
     """How much of both lay before the first step that counts, and of the wait behind the last
     one, in seconds."""
 
+    @property
+    def between_s(self) -> float:
+        """How much of both lay between steps that count, in seconds."""
+        return self.lost_s + self.waited_s - sum(self.around_s)
+
 
 def gaps(
     attempts: Sequence[Attempt],

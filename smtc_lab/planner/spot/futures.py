@@ -61,7 +61,7 @@ class Futures:
         young_s = best_interval_s(
             checkpoint_s=terms.save_s, mean_time_between_s=self._lifetimes.mean_time_between_s
         )
-        tried = sorted({min(terms.work_s, young_s * factor) for factor in _CURVE})
+        tried = _tried(terms.work_s, young_s)
         few = min(futures, _CURVE_FUTURES)
         played = self._played(
             {name: np.repeat(tried, few) for name in self._names[1:]},
@@ -138,6 +138,17 @@ class Futures:
             ),
             curve=curve,
         )
+
+
+def _tried(work_s: float, young_s: float) -> list[float]:
+    """Return the intervals between saves that are tried, in seconds.
+
+    Where interruptions are rare a policy that has to end in time may save more often than what
+    they cost asks for: what it has kept is what it can count on.
+    """
+    around = {min(work_s, young_s * factor) for factor in _CURVE}
+    shares = {work_s / 2**power for power in range(1, 7)}
+    return sorted(around | {share for share in shares if share < min(around)})
 
 
 def _curve(tried: list[float], usd: NDArray[np.float64]) -> tuple[SavePoint, ...]:

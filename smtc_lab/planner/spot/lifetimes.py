@@ -105,6 +105,22 @@ def given_lifetimes(given: Given, *, instances: int) -> tuple[Lifetimes, SpotTra
     return made.model_copy(update={"availability": share}), None
 
 
+def market_with(market: Market, given: Mapping[str, Any]) -> Market:
+    """Return a market with what is given in the place of what it says when instances go.
+
+    Args:
+        market: Of a job.
+        given: Fields of a ``Market``.
+
+    Raises:
+        SpecError: A number is out of its range.
+    """
+    others: dict[str, Any] = {}
+    if {"mean_time_between_s", "trace"} & given.keys():
+        others = {"mean_time_between_s": None, "trace": None, "interruptions_s": ()}
+    return Market.model_validate({**dict(market), **others, **given})
+
+
 def _of_market(market: Market) -> Path | dict[str, float]:
     """Return what a market draws its interruptions from: a trace, or numbers."""
     has_mean = market.mean_time_between_s is not None

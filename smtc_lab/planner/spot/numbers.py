@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
@@ -11,6 +11,9 @@ from smtc_lab.metrics.result import Interval, Result
 from smtc_lab.planner.spot.lifetimes import Lifetimes
 from smtc_lab.planner.spot.measured import MeasuredSpot
 from smtc_lab.planner.spot.prices import SpotPrices
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SCHEMA_VERSION: Literal[1] = 1
 
@@ -21,6 +24,11 @@ _NEAR = 1e-3
 
 SURE = 0.95
 """Share of the futures that must end in time for a policy to be recommended."""
+
+
+TAKEN_BY_JOBS = {"on-demand": False, "spot only": True}
+"""Policies under which a job can be trained, and what it says of spot instances then. The
+others take on-demand instances between spot ones, which no launcher does."""
 
 
 class SavePoint(Result):
@@ -75,6 +83,13 @@ class PolicyForecast(Result):
 
     curve: tuple[SavePoint, ...]
     """Cost over the interval between saves, from fewer futures; empty: it saves once."""
+
+    @property
+    def chance(self) -> float:
+        """Share of the futures that end as they should, 0 to 1: in time, or at all."""
+        if self.deadline_probability is None:
+            return self.ended_fraction
+        return self.deadline_probability
 
     @property
     def billed_s(self) -> float:
@@ -148,16 +163,23 @@ class ForecastNumbers(Result):
 
     @property
     def best(self) -> PolicyForecast:
-        """The cheapest of the policies that end in time in at least 95 % of the futures.
+        """The cheapest that a job can take of those that end in time in 95 % of the futures.
 
-        Where none does, that with the most; without a deadline the cheapest that ends.
+        Where none does, that with the most; without a deadline the cheapest that ends. Of two
+        that never end in time it is the one that ends earlier.
         """
-        chances = [
-            one.ended_fraction if one.deadline_probability is None else one.deadline_probability
-            for one in self.policies
-        ]
+        return self._cheapest([one for one in self.policies if one.policy in TAKEN_BY_JOBS])
+
+    @property
+    def best_of_all(self) -> PolicyForecast:
+        """The same of all policies, also of those that no launcher carries out."""
+        return self._cheapest(self.policies)
+
+    def _cheapest(self, policies: Sequence[PolicyForecast]) -> PolicyForecast:
+        policies = policies or self.policies  # of a folder from elsewhere
+        chances = [one.chance for one in policies]
+        if not max(chances):
+            return min(policies, key=lambda one: one.finish_s.mean)
         least = min(SURE, max(chances))
-        sure = [
-            one for one, chance in zip(self.policies, chances, strict=True) if chance >= least
-        ]
+        sure = [one for one, chance in zip(policies, chances, strict=True) if chance >= least]
         return min(sure, key=lambda one: one.usd.mean)

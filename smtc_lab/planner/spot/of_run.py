@@ -86,7 +86,7 @@ def newest_run_of(
     raise PlannerError(
         f"No run of {job.entry_point!r} with this cluster, arguments and max_steps is "
         f"completed in {str(runs_root(root))!r}, so the times of the job are not known. "
-        "Launch it once, or tell them: seconds of work, save_s and restart_s of a forecast."
+        "Launch it once, or enter them: seconds of its steps, of a save and of a restart."
     )
 
 

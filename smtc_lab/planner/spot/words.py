@@ -32,6 +32,9 @@ _NO_TRACE = (
     "the latest 5 % of jobs on spot alone ended 1.1 to 1.7 times as late. Give a trace."
 )
 _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86_400.0
+_CENT = 0.01
+_MOMENT_S = 1e-3
+"""What is shorter is what many small times add up to by their rounding."""
 
 
 def forecast_text(forecast: ForecastNumbers) -> str:
@@ -74,17 +77,8 @@ def about(forecast: ForecastNumbers) -> list[str]:
 
 def advice(forecast: ForecastNumbers) -> list[str]:
     """Return what to take and why, and what the numbers are."""
-    best, on_demand = forecast.best, forecast.policies[0]
-    chance = best.deadline_probability
-    share = "" if chance is None else f", in time in {percent(chance)} of the futures"
-    saved = 1 - best.usd.mean / on_demand.usd.mean if on_demand.usd.mean else 0.0
-    cheaper = f"{percent(saved)} cheaper than on-demand" if best is not on_demand else ""
-    said = ", ".join(filter(None, (f"${best.usd.mean:,.2f}", cheaper)))
     what = f"Means and 5 to 95 % of {forecast.futures:,} futures, predicted"
-    lines = [
-        f"{what}; waiting is not billed, restarts are.",
-        f"Take {best.policy}: {said}{share}.",
-    ]
+    lines = [f"{what}; waiting is not billed, restarts are.", *_what_to_take(forecast)]
     if forecast.lifetimes.kind != "trace":
         lines.append(_NO_TRACE)
     lines += [
@@ -94,6 +88,27 @@ def advice(forecast: ForecastNumbers) -> list[str]:
         if one.ended_fraction < 1
     ]
     return [*lines, *_beside(forecast)]
+
+
+def _what_to_take(forecast: ForecastNumbers) -> list[str]:
+    """Return which policy to take, and what else there would be."""
+    best, on_demand, other = forecast.best, forecast.policies[0], forecast.best_of_all
+    if not best.chance and forecast.deadline_s is not None:
+        takes = f"{best.policy} takes {time(best.finish_s.mean)}"
+        within = f"Nothing ends within {time(forecast.deadline_s)}: {takes}."
+        return [f"{within} Give it longer, or take faster instances."]
+    saved = 1 - best.usd.mean / on_demand.usd.mean if on_demand.usd.mean else 0.0
+    cheaper = f"{percent(saved)} cheaper than on-demand" if best is not on_demand else ""
+    said = ", ".join(filter(None, (f"${_sum(best.usd.mean)}", cheaper)))
+    chance = best.deadline_probability
+    share = "" if chance is None else f", in time in {percent(chance)} of the futures"
+    lines = [f"Take {best.policy}: {said}{share}."]
+    if other is not best:
+        lines.append(
+            f"By {other.policy} it would be ${_sum(other.usd.mean)}, but no launcher changes "
+            "between spot and on-demand instances."
+        )
+    return lines
 
 
 def _beside(forecast: ForecastNumbers) -> list[str]:
@@ -138,7 +153,7 @@ def _measured_row(one: MeasuredSpot, deadline_s: float | None) -> tuple[str, ...
     in_time = "" if deadline_s is None else "yes" if one.finish_s <= deadline_s else "no"
     return (
         f"measured: {one.job_name}",
-        f"{one.usd:,.2f}",
+        _sum(one.usd),
         time(one.finish_s),
         in_time,
         time(one.billed_s),
@@ -150,8 +165,13 @@ def _measured_row(one: MeasuredSpot, deadline_s: float | None) -> tuple[str, ...
     )
 
 
+def _sum(usd: float) -> str:
+    """Return dollars, in cents unless they are less than one."""
+    return f"{usd:,.2f}" if usd >= _CENT or not usd else f"{usd:.2g}"
+
+
 def _usd(cost: Interval) -> str:
-    low, mean, high = (f"{usd:,.2f}" for usd in (cost.low, cost.mean, cost.high))
+    low, mean, high = map(_sum, (cost.low, cost.mean, cost.high))
     return mean if low == high else f"{mean} ({low}{_TO}{high})"
 
 
@@ -166,7 +186,7 @@ def _times(taken_s: Interval) -> str:
 def time(value_s: float) -> str:
     """Return a time in the unit that suits it: ``20 s``, ``4.5 min``, ``52 h``."""
     factor, unit = _unit(value_s)
-    return f"{_number(value_s / factor)} {unit}"
+    return f"{_number(value_s / factor) if abs(value_s) >= _MOMENT_S else 0} {unit}"
 
 
 def percent(fraction: float) -> str:
@@ -181,6 +201,7 @@ def _number(value: float) -> str:
 
 
 def _unit(value_s: float) -> tuple[float, str]:
+    """Return seconds of the unit that suits a time, and its name."""
     if value_s >= 100 * _HOUR:
         return _DAY, "d"
     if value_s >= 2 * _HOUR:

@@ -134,7 +134,7 @@ def spot_info(state: RunState, *, elapsed_s: float | None, is_spot: bool) -> Spo
     return SpotInfo(
         training_s=training_s,
         billable_s=billable_s,
-        savings_fraction=1 - billable_s / training_s,
+        savings_fraction=max(0.0, 1 - billable_s / training_s),  # clocks are read in turn
         told_by="platform" if is_told else "run",
     )
 

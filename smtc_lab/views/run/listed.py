@@ -17,6 +17,7 @@ from smtc_lab.metrics.cost import usd_of_run
 from smtc_lab.metrics.measured_launch import probe_steps
 from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.records.facts import number_of
+from smtc_lab.metrics.records.interrupted import interrupted
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.warm_up import measured_from
 from smtc_lab.store.reader import compiler_reports, read_job
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from smtc_lab.metrics.records.interrupted import Interrupted
     from smtc_lab.study.folder import LaunchedRun
     from smtc_lab.views.live.list_row import Row
 
@@ -67,6 +69,7 @@ class ListedRun(Listed):
         self._state_s = 0.0
         self._lasted_s: float | None = None
         self._window_s: tuple[float, float] | None = None
+        self._taken: Interrupted | None = None
         self._dilation = 1.0
 
     @property
@@ -134,7 +137,8 @@ class ListedRun(Listed):
         """Return what it costs so far; of an emulated run, what is on its steps' scale."""
         begin_s, end_s = self._window_s or (0.0, 0.0)
         waited_s = 0.0 if self._state is None else self._state.waited_s
-        steps_s = max(0.0, end_s - begin_s - waited_s) / self._dilation
+        taken_s = waited_s if self._taken is None else self._taken.between_s
+        steps_s = max(0.0, end_s - begin_s - taken_s) / self._dilation
         return usd_of_run(
             evidence=self.row["evidence"],
             whole_s=self._lasted_s,
@@ -149,6 +153,9 @@ class ListedRun(Listed):
             self._steps.num_rows, columns=(*_COLUMNS, "begin_time_s", "end_time_s")
         )
         self._steps.append(new[: len(_COLUMNS)])
+        if self.has_ended and self._state is not None and len(self._state.attempts) > 1:
+            times_s, ended_s = new[len(_COLUMNS) :], self._state.ended_s
+            self._taken = interrupted(self._state.attempts, times_s, ended_s=ended_s)
         self._widen(*new[len(_COLUMNS) :])
         mean_s, num_steps = self.row["step_time_s"], self._steps.num_rows
         if num_steps and (self.has_ended or time.monotonic() >= self._mean_s + _MEAN_EVERY_S):

@@ -13,11 +13,12 @@ from smtc_lab.errors import PlannerError, SmtcLabError
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.planner.forecast.forecast import Foreseen, forecast
 from smtc_lab.planner.spot.forecast import spot_forecast
+from smtc_lab.planner.spot.lifetimes import market_with
 from smtc_lab.planner.spot.measured import scale_of
+from smtc_lab.planner.spot.numbers import TAKEN_BY_JOBS
 from smtc_lab.planner.spot.of_run import newest_run_of
 from smtc_lab.planner.spot.words import about, advice
 from smtc_lab.spec.base import Strict
-from smtc_lab.spec.spot import Market
 from smtc_lab.views.code.typed_job import typed_job
 from smtc_lab.views.forecast.typed import TypedSetUp, read_set_up
 from smtc_lab.views.spot.info import AnsweredPolicy, SpotAnswer
@@ -29,13 +30,10 @@ if TYPE_CHECKING:
     from smtc_lab.planner.spot.numbers import PolicyForecast
     from smtc_lab.planner.spot.result import SpotForecast
     from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.spec.spot import Market
 
 _MOST_TYPES = 20
 _LONGEST_NAME = 80
-_OF_JOB = {"on-demand": False, "spot only": True}
-"""What a job says to be trained under a policy. The others take on-demand instances between
-spot ones, which no launcher does."""
-
 _Prices = Annotated[dict[str, float], Field(default_factory=dict, max_length=_MOST_TYPES)]
 
 
@@ -187,9 +185,7 @@ def _lifetimes(question: SpotQuestion, market: Market | None) -> Any:  # noqa: A
         if (value := getattr(question, name)) is not None
     }
     if market is not None:
-        if "mean_time_between_s" in given:  # in the place of what else tells when
-            given |= {"trace": None, "interruptions_s": ()}
-        return Market.model_validate({**dict(market), **given})
+        return market_with(market, given)
     if "mean_time_between_s" not in given:
         raise PlannerError(
             "mean_time_between_s is not entered, and the job has no market. Enter for how long "
@@ -206,5 +202,5 @@ def _answered(one: PolicyForecast) -> AnsweredPolicy:
         deadline_probability=one.deadline_probability,
         ended_fraction=one.ended_fraction,
         save_every_s=one.best_save_every_s if one.curve else None,
-        use_spot_instances=_OF_JOB.get(one.policy),
+        use_spot_instances=TAKEN_BY_JOBS.get(one.policy),
     )

@@ -308,7 +308,37 @@ def test_a_deadline_that_nothing_can_keep_is_kept_by_nothing() -> None:
     )
 
     assert {one.deadline_probability for one in made.policies} == {0.0}
+    assert made.best.policy == ON_DEMAND
+    assert "Nothing ends within 47 h: on-demand takes" in str(made)
+    assert "Take " not in str(made)
     assert made.policy(GREEDY).on_demand_s == made.policy(ON_DEMAND).on_demand_s
+
+
+def test_what_no_launcher_does_is_told_and_not_recommended() -> None:
+    lifetimes = {"mean_time_between_s": 2 * HOUR, "mean_wait_s": 2 * HOUR}
+    made = forecast(deadline_s=70 * HOUR, lifetimes=lifetimes, futures=500)
+
+    assert made.policy(UNIFORM).usd.mean < made.policy(ON_DEMAND).usd.mean
+    assert made.policy("spot only").deadline_probability < 0.5  # type: ignore[operator]  # it has one
+    assert made.best.policy == ON_DEMAND
+    assert made.best_of_all.policy == UNIFORM
+    assert f"By {UNIFORM} it would be ${made.best_of_all.usd.mean:,.2f}, but no" in str(made)
+
+
+def test_a_job_that_is_hardly_interrupted_still_saves_what_it_has_to_count_on() -> None:
+    made = forecast(10 * HOUR, deadline_s=40_000, lifetimes=1e9, futures=100)
+
+    for name in (GREEDY, UNIFORM):
+        one = made.policy(name)
+        assert one.usd.mean < 0.5 * made.policy(ON_DEMAND).usd.mean
+        assert one.spot_s > 9 * HOUR
+
+
+def test_small_sums_and_moments_are_told_as_they_are() -> None:
+    made = forecast(30.0, save_s=0.1, restart_s=1.0, lifetimes=HOUR, futures=50)
+
+    assert "$0.00," not in str(made)
+    assert "e-" not in str(made)
 
 
 def test_json_is_read_back_unchanged() -> None:
