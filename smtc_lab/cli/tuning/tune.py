@@ -19,7 +19,7 @@ from smtc_lab.spec.tuning.question import (
     TuningQuestion,
     WarmStartConfig,
 )
-from smtc_lab.spec.tuning.ranges import parse_range
+from smtc_lab.spec.tuning.ranges import parse_ranges
 from smtc_lab.study.options import job_options
 from smtc_lab.study.options.emulation_options import EMULATION, emulations
 from smtc_lab.views.text import format as fmt
@@ -131,7 +131,7 @@ def _given(options: dict[str, Any]) -> tuple[TrainingJob, TuningQuestion, Catalo
     """Return what the options describe, or refuse all that is wrong at once."""
     refusals = job_options.Refusals()
     catalog = job_options.catalog_with(options["prices"], refusals)
-    ranges = [refusals.tried(parse_range, text) for text in options["ranges"]]
+    ranges = refusals.tried(parse_ranges, options["ranges"])
     objective = options["metrics"][0].partition("=")[0]
     # a name alone is logged by the script
     options = {**options, "metrics": tuple(one for one in options["metrics"] if "=" in one)}
@@ -145,11 +145,11 @@ def _given(options: dict[str, Any]) -> tuple[TrainingJob, TuningQuestion, Catalo
     if is_hyperband and not halving:
         halving = HyperbandStrategyConfig()
     target = options["target"]
-    question = refusals.tried(
+    question = ranges and refusals.tried(
         TuningQuestion,
         objective_metric_name=objective,
         objective_type="Maximize" if options["maximize"] else "Minimize",
-        hyperparameter_ranges=dict(filter(None, ranges)),
+        hyperparameter_ranges=ranges,
         strategy=options["strategy"].capitalize(),
         strategy_config=halving or None,
         max_jobs=options["trials"],

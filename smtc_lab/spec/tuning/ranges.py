@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from smtc_lab.errors import SpecError
 from smtc_lab.spec.base import PlainText, Strict, init_of_pydantic
 from smtc_lab.spec.job import parse_hyperparameter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MOST_VALUES = 30
 """Values of one categorical range, at most: SageMaker's limit."""
@@ -191,6 +194,28 @@ def parse_range(text: str) -> tuple[str, ParameterRange]:
     if isinstance(low, int) and isinstance(high, int) and scaling != "ReverseLogarithmic":
         return name, IntegerParameter(low, high, scaling)
     return name, ContinuousParameter(float(low), float(high), scaling)
+
+
+def parse_ranges(texts: Iterable[str]) -> dict[str, ParameterRange]:
+    """Return the ranges of several texts, by name.
+
+    Raises:
+        SpecError: One is none, or a name is there twice; all reasons at once.
+    """
+    found: dict[str, ParameterRange] = {}
+    problems = []
+    for text in texts:
+        try:
+            name, one = parse_range(text)
+        except SpecError as error:
+            problems += error.problems
+            continue
+        if name in found:
+            problems.append(f"The range of {name[:80]!r} is given twice. Drop one of them.")
+        found[name] = one
+    if problems:
+        raise SpecError(problems)
+    return found
 
 
 def _number(text: str, whole: str) -> int | float:

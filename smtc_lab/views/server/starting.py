@@ -9,9 +9,11 @@ from smtc_lab.errors import SpecError
 from smtc_lab.launchers.run import launch
 from smtc_lab.study.comparison.comparison_run import launch_comparison
 from smtc_lab.study.scaling.scale import launch_scaling
+from smtc_lab.study.tuning.tuner import launch_tuning
 from smtc_lab.views.code.set_ups import placed
 from smtc_lab.views.code.typed_job import typed_job
 from smtc_lab.views.forecast.forecasting import keep_forecast
+from smtc_lab.views.tuning.asked import asked_question
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,9 +47,13 @@ def start(asked: object, root_dir: Path) -> str:
         } if all(type(count) is int for count in devices):
             found = [_job(job, root_dir) for job in jobs]
             return launch_scaling(found, devices=devices, rounds=rounds, detach=True).name
+        case {"kind": "tuning", "jobs": [dict(job), *_], "question": dict(question)}:
+            asked = asked_question(question)
+            return launch_tuning(_job(job, root_dir), asked, detach=True).name
     raise SpecError(
-        "Only a run {kind: 'run', job}, a comparison {kind: 'comparison', jobs, rounds} or a "
-        "scaling study {kind: 'scaling', jobs, rounds, devices} can be started, and "
+        "Only a run {kind: 'run', job}, a comparison {kind: 'comparison', jobs, rounds}, a "
+        "scaling study {kind: 'scaling', jobs, rounds, devices} or a search "
+        "{kind: 'tuning', jobs, question} can be started, and "
         f"{str(asked)[:200]!r} is none of them. Load the page again."
     )
 

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.spec.tuning.question import TuningQuestion
     from smtc_lab.study.comparison.comparison_run import ComparisonRun
     from smtc_lab.study.scaling.scale import ScalingRun
+    from smtc_lab.study.tuning.tuning_run import TuningRun
     from smtc_lab.views.live.watch import Watch
 
 
@@ -90,7 +92,7 @@ class Workbench(
         rounds: int = 3,
         catalog: Catalog | None = None,
     ) -> None:
-        self.comparison: ComparisonRun | ScalingRun | None = None
+        self.comparison: ComparisonRun | ScalingRun | TuningRun | None = None
         """The study that was started last; None: none yet."""
         self._jobs: list[TrainingJob] = []
         self._watch: Watch | None = None
@@ -145,8 +147,31 @@ class Workbench(
             self._show(started)
         return started
 
+    def tune(self, question: TuningQuestion) -> TuningRun:
+        """Search the hyperparameters of the first set-up, and return at once.
+
+        Args:
+            question: What is searched.
+
+        Raises:
+            SpecError: A set-up is not legal, or cannot be searched so; nothing was started.
+            LauncherError: It could not be started, or the last one still runs.
+        """
+        from smtc_lab.study.tuning.tuner import launch_tuning  # noqa: PLC0415  as above
+
+        with self._starting:
+            self._refuse_start()
+            started = launch_tuning(self.jobs[0], question, catalog=self.catalog)
+            self._show(started)
+        return started
+
+    def _tune_as_typed(self, values: object) -> TuningRun:
+        from smtc_lab.views.tuning.asked import asked_question  # noqa: PLC0415  as above
+
+        return self.tune(asked_question(values))
+
     def outcome(self, timeout_s: float | None = None) -> Any:  # noqa: ANN401  ComparisonOutcome, whose module is heavy
-        """Wait for the end of what runs, and return its ``ComparisonOutcome`` or ``Scaling``.
+        """Wait for the end of what runs; return its outcome, ``Scaling`` or ``TuningFound``.
 
         Raises:
             LauncherError: Nothing was started, or it still runs after ``timeout_s`` seconds.
@@ -173,12 +198,12 @@ class Workbench(
                 "runs. Stop it, or wait for its end."
             )
 
-    def _started(self) -> ComparisonRun | ScalingRun:
+    def _started(self) -> ComparisonRun | ScalingRun | TuningRun:
         if self.comparison is None:
             raise LauncherError("Nothing was started yet. Press Run, or call run().")
         return self.comparison
 
-    def _show(self, comparison: ComparisonRun | ScalingRun) -> None:
+    def _show(self, comparison: ComparisonRun | ScalingRun | TuningRun) -> None:
         if self._watch is not None:
             self._watch.close()
             self._watch.join()
@@ -226,6 +251,8 @@ class Workbench(
             devices = content.get("devices")
             if isinstance(devices, list) and all(type(count) is int for count in devices):
                 self._start_apart(partial(self.scale, devices))
+        elif content.get("type") == "tune":
+            self._start_apart(partial(self._tune_as_typed, content.get("question")))
         elif content.get("type") == "stop":
             self.stop()
 
