@@ -51,6 +51,7 @@ class TrialSearch:
         known: Trials of earlier searches, see ``Suggestions``.
         study: Name of the study.
         created_s: When the study was asked for, in seconds since the epoch.
+        most_at_once: Trials at once, at most.
         watch: Asked whether to stop; told how many trials there are.
     """
 
@@ -65,10 +66,11 @@ class TrialSearch:
         known: Sequence[tuple[dict[str, Any], float]] = (),
         study: str,
         created_s: float,
+        most_at_once: int,
         watch: LaunchWatch,
     ) -> None:
         self.question, self._job, self._launcher = question, job, launcher
-        self._ledger, self._watch = ledger, watch
+        self._ledger, self._watch, self._most_at_once = ledger, watch, most_at_once
         self.book = TrialBook(question, study)
         self._suggestions = Suggestions(question, known)
         self._lock = threading.RLock()
@@ -96,7 +98,7 @@ class TrialSearch:
         for trial in self.book.trials:
             if was_begun(RunFolder(self._launcher.root / trial.run)):
                 self._note(Run.open(trial.run, root=self._launcher.root), trial.number)
-        with ThreadPoolExecutor(self.question.max_parallel_jobs) as pool:
+        with ThreadPoolExecutor(self._most_at_once) as pool:
             going: dict[Future[None], int] = {}
             try:
                 for trial in self.book.in_state(
@@ -119,7 +121,7 @@ class TrialSearch:
 
     def _fill(self, pool: ThreadPoolExecutor, going: dict[Future[None], int]) -> None:
         """Begin as many trials as may run at once."""
-        while len(going) < self.question.max_parallel_jobs:
+        while len(going) < self._most_at_once:
             number = self._next(has_others=bool(going))
             if number is None:
                 return

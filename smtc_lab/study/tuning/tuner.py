@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.catalog.own_types import own_types
 from smtc_lab.errors import LauncherError, RunFailedError, SpecError
-from smtc_lab.launchers.engines import THIS_MACHINE, engine_named
+from smtc_lab.launchers.engines import THIS_MACHINE, engine_named, runs_here
 from smtc_lab.launchers.run import launcher_named, lives_on
-from smtc_lab.machine.cores import machine_facts, versions
+from smtc_lab.machine.cores import available_cores, machine_facts, versions
 from smtc_lab.machine.installed import loaded
 from smtc_lab.spec.tuning.question import TuningQuestion
 from smtc_lab.study.folder import StudyFolder, StudyRequest, studies_root
@@ -218,6 +218,23 @@ def launch_tuning(  # noqa: PLR0913  options by name, all with a default
     return TuningRun(start_study(request, detach=lives_on(detach)))
 
 
+def at_once_of(question: TuningQuestion, job: TrainingJob, *, on: str) -> tuple[int, str]:
+    """Return how many trials run at once, and why it is fewer than asked; empty: it is not.
+
+    Trials side by side take each other's cores. That changes no objective, but their times.
+    """
+    asked, num_cores = question.max_parallel_jobs, available_cores()
+    if not runs_here(on) or asked == 1:
+        return asked, ""
+    if question.budget_usd is not None:
+        return 1, "One trial at a time: what it costs is counted by its time on this machine."
+    instances = sum(group.instance_count for group in job.cluster.instance_groups)
+    held = max(1, int(num_cores // instances))
+    if asked <= held:
+        return asked, ""
+    return held, f"{held} of {asked} trials at a time: this machine has {num_cores:g} cores."
+
+
 def carry_out_request(request: StudyRequest, watch: LaunchWatch) -> str:
     """Search what was asked, as the process of the study does; the result as JSON.
 
@@ -228,16 +245,19 @@ def carry_out_request(request: StudyRequest, watch: LaunchWatch) -> str:
     folder = StudyFolder(studies_root(request.root) / study)
     on, known = request.options.get("on", THIS_MACHINE), request.options.get("known_trials", [])
     launcher = launcher_named(on, root=request.root, catalog=request.catalog)
+    question, job = question_of(request), request.jobs[0]
+    at_once, watch.note = at_once_of(question, job, on=on)
     with TrialLedger(folder.path) as ledger:
         search = TrialSearch(
-            question_of(request),
-            job=request.jobs[0],
+            question,
+            job=job,
             launcher=launcher,
             ledger=ledger,
             past=read_ledger(folder.path),
             known=[(parameters, value) for parameters, value in known],
             study=study,
             created_s=request.created.timestamp(),
+            most_at_once=at_once,
             watch=watch,
         )
         why_ended = search.run()

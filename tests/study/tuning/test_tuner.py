@@ -10,7 +10,9 @@ import pytest
 
 import smtc_lab as lab
 from smtc_lab.errors import LauncherError, RunFailedError, SpecError
+from smtc_lab.spec.tuning.question import TuningQuestion
 from smtc_lab.study.folder import read_process
+from smtc_lab.study.tuning import tuner as tuner_module
 from smtc_lab.study.tuning.ledger import TrialLedger
 from smtc_lab.views.kinds import kind_of
 from tests.kit.runs import processes_after, wait_until
@@ -163,3 +165,37 @@ def test_halving_trains_few_to_the_end(tuner: Any, tmp_path: Path) -> None:
     best = min(one.value for one in found.trials if one.value and one.points == 9)
     assert found.best is not None
     assert found.best.value == best
+
+
+@pytest.mark.parametrize(
+    ("asked", "cluster", "budget_usd", "expected", "why"),
+    [
+        (1, "t=local:1", 2.0, 1, ""),
+        (2, "t=local:1", None, 2, ""),
+        (3, "t=local:2", None, 2, "2 of 3 trials at a time: this machine has 4 cores."),
+        (3, "t=local:8", None, 1, "1 of 3"),
+        (3, "t=local:1", 2.0, 1, "One trial at a time: what it costs"),
+    ],
+)
+def test_no_more_trials_run_than_the_machine_holds(  # noqa: PLR0913, PLR0917  a row each
+    monkeypatch: pytest.MonkeyPatch,
+    asked: int,
+    cluster: str,
+    budget_usd: float | None,
+    expected: int,
+    why: str,
+) -> None:
+    monkeypatch.setattr(tuner_module, "available_cores", lambda: 4)
+    job = lab.TrainingJob(entry_point="train.py", cluster=lab.Cluster.parse(cluster))
+    question = TuningQuestion(
+        objective_metric_name="loss",
+        hyperparameter_ranges=RANGES,
+        max_parallel_jobs=asked,
+        budget_usd=budget_usd,
+    )
+
+    found, said = tuner_module.at_once_of(question, job, on="local")
+    assert found == expected
+    assert said.startswith(why)
+    assert bool(said) is bool(why)
+    assert tuner_module.at_once_of(question, job, on="ray") == (asked, "")
