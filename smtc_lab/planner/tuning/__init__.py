@@ -1,0 +1,1 @@
+"""What the trials of a search would cost elsewhere: which model, on which machines."""
