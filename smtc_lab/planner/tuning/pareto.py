@@ -67,7 +67,12 @@ def tuning_pareto(
         left_out.append(f"{others} of {len(found.trials)} trials: not trained to their end.")
     if more := whole[_MOST_TRIALS:]:
         left_out.append(f"{len(more)} trials: only the {_MOST_TRIALS} best are priced.")
-    chosen = asked or (pricing.worth_while(whole[0]) if whole else [])
+    chosen = asked or [run.request.jobs[0].cluster]
+    if whole and not asked:
+        try:
+            chosen = pricing.worth_while(whole[0])
+        except (SmtcLabError, ArithmeticError, ValueError) as error:
+            left_out.append(f"Other clusters: {str(error)[:500]}")
     points, reasons = _priced(pricing, whole[:_MOST_TRIALS], chosen)
     points.sort(key=lambda point: (sign * point.value, point.usd.mean))
     least_usd = math.inf

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,7 +104,14 @@ class TrialPricing:
         return TrainingJob(**(own | changed | {"cluster": cluster} | fields))
 
     def worth_while(self, trial: Trial) -> list[Cluster]:
-        """Return where the search was made, and a few clusters that a plan finds worth it."""
+        """Return where the search was made, and a few clusters that a plan finds worth it.
+
+        Args:
+            trial: Whose job is planned.
+
+        Raises:
+            SmtcLabError: Nothing can be planned from its calibration.
+        """
         own = self._base.cluster
         if self._any_calibration is None or not trial.steps:
             return [own]
@@ -199,7 +207,7 @@ class TrialPricing:
 
     def _factor(self, calibration: Calibration, trial: Trial) -> float:
         """Return its own step time over the predicted one, 1 where that holds it."""
-        folder = RunFolder(self._run.request.root / trial.run)
+        folder = RunFolder(self._run.request.root / Path(trial.run).name)
         measured = measured_launch(read_run(folder))
         if measured is None:
             return 1.0

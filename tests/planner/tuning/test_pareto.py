@@ -191,3 +191,13 @@ def test_a_trial_that_is_none_is_refused(search: MadeSearch) -> None:
     with pytest.raises(SpecError, match="has no trial 7, of 1"):
         lab.tuning_job(study, 7)
     assert lab.tuning_job(study, job_name="once-more").job_name == "once-more"
+
+
+def test_a_calibration_of_another_device_prices_no_other_cluster(search: MadeSearch) -> None:
+    study = search.made([0.1])
+    keep_calibration(search.job, search.root, **{**CALIBRATED, "emulated_device_s": 0.5})
+
+    pareto = lab.tuning_pareto(study)
+
+    assert [point.cluster for point in pareto.points] == [OWN]
+    assert "The search declares device_step_time_s=0.01, and its cal" in pareto.left_out[0]
