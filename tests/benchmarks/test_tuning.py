@@ -40,10 +40,16 @@ def test_steps_saved_are_told_at_an_equal_best_loss(tmp_path: Path) -> None:
     assert halved["steps"] < full["steps"]
     as_good = {**full, "losses": [1.0, 2.0, 3.0]}
     known = {**halved, "losses": [2.0], "steps": 81}
-    name = "trial steps saved by halving at an equal best loss, first rung at 9 of 81 values"
+    told = "first rung at 9 of 81 values"
     peer = "trials trained fully until one is as good"
     # two of three are as good, so 4 / 3 trials of 243 steps are trained in the mean
-    assert figures(as_good, known)[f"{name} beside {peer}"][0] == pytest.approx(75.0)
+    found = figures(as_good, known)
+    assert found[f"trial steps saved by halving, {told} beside {peer}"][0] == pytest.approx(75)
+    name = f"trial steps saved by halving at an equal best loss, 1 of 1 seeds, {told}"
+    assert f"{name} beside all 9 trained fully" not in found
+    equal = figures(as_good, {**known, "losses": [1.0]})
+    saved = pytest.approx(100 * (1 - 1 / 9))
+    assert equal[f"{name} beside all 9 trained fully"] == (saved, True)
 
 
 def test_a_budget_and_what_was_expected(tmp_path: Path) -> None:
@@ -53,7 +59,9 @@ def test_a_budget_and_what_was_expected(tmp_path: Path) -> None:
     assert 0 < budget["trials"] < 6
     over = figures({**budget, "spent_usd": 1.1 * budget["budget_usd"]})
     name = "spent beyond a budget in USD, worst of 1 searches"
-    assert over[name] == (pytest.approx(10.0), False)
+    assert over[name] == (pytest.approx(10.0), None)
+    name = "searches beyond their budget by more than the step of a look, of 1"
+    assert over[name] == (1.0, False)
 
 
 def test_suggestions_and_cost_stand_beside_optunas(tmp_path: Path) -> None:

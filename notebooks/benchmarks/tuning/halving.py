@@ -19,6 +19,9 @@ Row = dict[str, Any]
 LENGTH = 81
 """Values of the objective of a trial that is trained to its end."""
 
+STEP_USD = 0.002
+"""Price of a step of the widest network, in USD."""
+
 _RANGES = ("lr=log:1e-4..1e0", "momentum=reverse-log:0.5..0.999", "width=log:8..512")
 _FIRST = 3
 
@@ -100,7 +103,7 @@ def _spent(folder: Path, trials: int, seed: int, budget_usd: float | None) -> li
     played = PlayedTrials(
         root=folder / "runs",
         curve=lambda values: loss_curve(values, length=20),
-        usd_per_step=lambda values: 0.001 * (1 + values["width"] / 512),
+        usd_per_step=lambda values: STEP_USD * (1 + values["width"] / 512) / 2,
     )
     with played_search(folder / "study", question, played) as search:
         search.run()
