@@ -120,11 +120,7 @@ class TrialPricing:
         places = np.linspace(0, len(found.front) - 1, _LADDER).round().astype(int)
         front = [found.front[place] for place in np.unique(places)] if found.front else []
         made = (found.clusters.spec(place, outlook.offers.types) for place in front)
-        types = [group.instance_type for group in own.instance_groups]
-        return [
-            own,
-            *(one for one in made if [g.instance_type for g in one.instance_groups] != types),
-        ]
+        return [own, *(one for one in made if _machines(one) != _machines(own))]
 
     def of(self, trial: Trial, cluster: Cluster) -> tuple[Interval, Interval]:
         """Return what a trial would cost in USD and take in seconds, with 80 % intervals.
@@ -136,7 +132,7 @@ class TrialPricing:
         Raises:
             SmtcLabError: It cannot be told; says why.
         """
-        if not self._is_crowded and cluster == self._base.cluster:
+        if not self._is_crowded and _machines(cluster) == _machines(self._base.cluster):
             return self._again(trial)
         if not trial.steps:
             raise PlannerError("It has no steps that were timed. Use a session, or its timer.")
@@ -279,7 +275,14 @@ def _moved(whole: Interval, steps: Interval, factor: float) -> Interval:
             (whole.high, steps.high),
         )
     )
+    if not math.isfinite(high):
+        raise PlannerError("Its calibration gives no finite time. Calibrate again.")
     return estimate(mean, min(low, whole.low), max(high, whole.high))
+
+
+def _machines(cluster: Cluster) -> list[tuple[str, int]]:
+    """Return the types of its groups, and how many there are; names do not matter."""
+    return [(group.instance_type, group.instance_count) for group in cluster.instance_groups]
 
 
 def _hash(job: TrainingJob) -> str:

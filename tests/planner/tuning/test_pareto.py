@@ -124,9 +124,10 @@ def test_each_trial_is_priced_on_each_cluster_and_the_best_ones_are_told(
     keep_calibration(search.job, search.root, device_times=TIMES, **CALIBRATED)
 
     pareto = lab.tuning_pareto("search", [OWN, DEAR], root=search.root)
+    named = lab.tuning_pareto("search", [OWN.replace("g=", "other=")], root=search.root)
 
     own_usd = STEPS * DEVICE_S * USD_PER_HOUR["ml.g4dn.xlarge"] / 3600
-    assert usd(pareto, 0, OWN) == pytest.approx(own_usd)
+    assert usd(pareto, 0, OWN) == named.points[0].usd.mean == pytest.approx(own_usd)
     assert usd(pareto, 2, OWN) == pytest.approx(own_usd / 3, rel=0.01)
     dear = pareto.points[1]
     hourly = dear.usd.mean / dear.time_s.mean * 3600
