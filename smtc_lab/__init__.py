@@ -39,6 +39,8 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.planner.spot.trace import SpotTrace as SpotTrace
     from smtc_lab.planner.tuning.expected import ExpectedCost as ExpectedCost
     from smtc_lab.planner.tuning.expected import expected_tuning_cost as expected_tuning_cost
+    from smtc_lab.planner.tuning.pareto import tuning_job as tuning_job
+    from smtc_lab.planner.tuning.pareto import tuning_pareto as tuning_pareto
     from smtc_lab.runtime.own_metrics.metric_log import log as log
     from smtc_lab.runtime.session import Session as Session
     from smtc_lab.spec.channel import Channel as Channel
@@ -184,6 +186,8 @@ _HOMES = {
     "scale": "smtc_lab.study.scaling.scale",
     "spot_forecast": "smtc_lab.planner.spot.forecast",
     "share": "smtc_lab.views.share.share",
+    "tuning_job": "smtc_lab.planner.tuning.pareto",
+    "tuning_pareto": "smtc_lab.planner.tuning.pareto",
 }
 
 __all__ = ["catalog", "load_ipython_extension", *_HOMES]  # noqa: PLE0604

@@ -162,6 +162,20 @@ def test_a_spot_job_is_forecast_interrupted_and_laid_over_the_forecast(
     assert measured.finish_s == pytest.approx(measured.billed_s + measured.waiting_s)
 
 
+def test_a_network_is_tuned_killed_and_priced_elsewhere(
+    execute: Callable[..., nbformat.NotebookNode],
+) -> None:
+    pytest.importorskip("optuna")
+    notebook = execute("tuning", trials=3, samples=128, seconds_per_point=0.1, out_dir="out")
+
+    text = printed(notebook)
+    assert "Failed ['Completed', 'InProgress']" in text
+    assert re.search(r"3 trials, [0-9.]+ USD of 2 spent", text)
+    assert "USD, 80 %" in text
+    assert re.search(r"predicted [0-9.e-]+ USD \([0-9.e-]+ to [0-9.e-]+\), measured", text)
+    assert "The least loss is" in shown_as_html(notebook)
+
+
 def test_compare_clusters_takes_any_script_and_prices(
     execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
 ) -> None:

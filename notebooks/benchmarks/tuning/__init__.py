@@ -1,0 +1,1 @@
+"""What `notebooks/bench_tuning.ipynb` measures."""
