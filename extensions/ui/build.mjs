@@ -141,7 +141,7 @@ const OF_SPOT = /^(AnsweredPolicy|Interval|SpotAnswer)$/;
  * What only the part about a search of hyperparameters reads.
  */
 const OF_TUNING =
-  /^(TuningInfo|SearchedInfo|TrialInfo|BestInfo|TrialCurve|ParetoPoint)$/;
+  /^(TuningInfo|SearchedInfo|TrialInfo|BestInfo|TrialCurve|PricedTrial)$/;
 
 /**
  * Writes schemas that many fields share once each.

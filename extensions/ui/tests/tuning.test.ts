@@ -173,6 +173,16 @@ describe('a search of hyperparameters', () => {
     expect(el.textContent).toContain('Estimated from 20 trials');
   });
 
+  it('says what is wrong with what it is told, beside the rest', async () => {
+    await show();
+
+    model.change(told({ usd: 'much' }));
+    await Promise.resolve();
+
+    expect(el.textContent).toContain('A message has TuningInfo.usd="much"');
+    expect(el.textContent).toContain('Launches');
+  });
+
   it('makes no markup of hostile names', async () => {
     const searched = tuning.searched.map(one => ({
       ...one,

@@ -86,13 +86,6 @@ def scale_code(
     )
 
 
-def tuning_job_code(study: str, trial: int, cluster: str) -> str:
-    """Return the Python that launches a trial of a search on a cluster, and shows its run."""
-    given = (literal(study), literal(trial), literal(cluster))
-    job = laid_out("job = ", Call("lab.tuning_job", given))
-    return _program(job, "run = lab.launch(job)", "run")
-
-
 def _node(spec: Strict, **instead: str) -> Node:
     """Return the call that makes a spec; values that are the default are left out.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from smtc_lab.metrics.result import Evidence, Interval  # noqa: TC001  pydantic reads it
+from smtc_lab.metrics.result import Evidence  # noqa: TC001  pydantic reads it
+from smtc_lab.metrics.tuning.pareto import PricedTrial  # noqa: TC001  as above
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,34 +93,11 @@ class TrialCurve:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParetoPoint:
-    """A trial on a cluster, as the planner predicts it."""
-
-    trial: int
-    """Its number."""
-
-    cluster: str
-    """Name of the cluster."""
-
-    objective: float
-    """Its objective."""
-
-    usd: Interval
-    """What its training would cost there, in USD."""
-
-    time_s: Interval
-    """How long it would take there, in seconds."""
-
-    is_best: bool
-    """Whether none that is as good or better costs less."""
-
-    code: str
-    """The lines of a notebook that launch it; empty: they cannot be written."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class TuningInfo:
     """What a search has found so far."""
+
+    name: str
+    """Name of the search."""
 
     objective: str
     """Name of the metric."""
@@ -160,7 +138,7 @@ class TuningInfo:
     curves: tuple[TrialCurve, ...]
     """Of some trials, by number."""
 
-    pareto: tuple[ParetoPoint, ...] = ()
+    pareto: tuple[PricedTrial, ...] = ()
     """Trials on clusters; empty: nobody asked the planner."""
 
     left_out: tuple[str, ...] = ()

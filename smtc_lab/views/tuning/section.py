@@ -10,12 +10,10 @@ import numpy as np
 from smtc_lab.metrics.tuning.found import is_better
 from smtc_lab.metrics.tuning.importance import FEWEST, importances
 from smtc_lab.spec.tuning.ranges import CategoricalParameter
-from smtc_lab.views.code.cells import tuning_job_code
 from smtc_lab.views.study.info import Section
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.tuning.info import (
     BestInfo,
-    ParetoPoint,
     SearchedInfo,
     TrialInfo,
     TuningInfo,
@@ -49,6 +47,7 @@ def tuning_section(follower: TuningFollower) -> Section:
     left_out = () if follower.pareto is None else follower.pareto.left_out
     more = len(shown) - _MOST_TRIALS
     info = TuningInfo(
+        name=follower.run.name,
         objective=found.objective,
         is_minimized=found.is_minimized,
         strategy=found.strategy,
@@ -62,19 +61,7 @@ def tuning_section(follower: TuningFollower) -> Section:
         trials=tuple(_trial(trial, ranges) for trial in shown[:_MOST_TRIALS]),
         so_far=so_far(found, follower.book.ended),
         curves=follower.curves.of(shown),
-        pareto=tuple(
-            ParetoPoint(
-                trial=one.trial,
-                cluster=one.cluster,
-                objective=one.value,
-                usd=one.usd,
-                time_s=one.time_s,
-                is_best=one.is_best,
-                code=tuning_job_code(follower.run.name, one.trial, one.cluster),
-            )
-            for one in points[:_MOST_POINTS]
-            if math.isfinite(one.value)
-        ),
+        pareto=tuple(one for one in points[:_MOST_POINTS] if math.isfinite(one.value)),
         left_out=(
             *((f"{fmt.count(more, 'trial')} more than are drawn.",) if more > 0 else ()),
             *left_out,

@@ -21,6 +21,7 @@ from smtc_lab.views.study.snapshot import study_snapshot
 from smtc_lab.views.tuning import follower as following
 from smtc_lab.views.tuning.figure import tuning_figure
 from smtc_lab.views.tuning.kind import TUNING
+from smtc_lab.views.widgets.comparison_monitor import ComparisonMonitor
 from tests.kit.runs import wait_until
 from tests.kit.tunings import append_trials, curve_of, made_trials, written_search
 
@@ -82,7 +83,7 @@ def test_a_browser_is_told_what_its_tests_are_told(root: Path) -> None:
 
     told_json = study_snapshot(TUNING, study).info.to_json()["sections"][0]["values"]
     if not FIXTURE.exists():  # deleted, to be written anew
-        FIXTURE.write_text(json.dumps(told_json, indent=1) + "\n", encoding="utf-8")
+        FIXTURE.write_text(json.dumps(told_json) + "\n", encoding="utf-8")
     assert json.loads(FIXTURE.read_text(encoding="utf-8")) == told_json
 
 
@@ -151,7 +152,7 @@ def test_no_trial_and_no_price_are_told_as_that(root: Path) -> None:
     assert {one.usd for one in unpriced.so_far} == {None}
 
 
-def test_the_planners_points_are_told_with_what_launches_them(root: Path) -> None:
+def test_the_planners_points_are_told_with_their_intervals(root: Path) -> None:
     study = written_search(root)
     usd = interval(1.0)
     point = {"trial": 2, "cluster": "a=ml.g5.xlarge:1", "value": 0.3, "usd": usd}
@@ -161,7 +162,7 @@ def test_the_planners_points_are_told_with_what_launches_them(root: Path) -> Non
 
     (seen,) = told(study).pareto
     assert seen.is_best
-    assert f'lab.tuning_job("{study.name}", 2, "a=ml.g5.xlarge:1")' in seen.code
+    assert (seen.trial, seen.usd.level) == (2, 0.8)
     file.write_text("{", encoding="utf-8")
     assert told(study).pareto == ()
 
@@ -191,6 +192,31 @@ def test_a_search_goes_on_from_its_view(root: Path, monkeypatch: pytest.MonkeyPa
         kind_of(study).resume(study, {"max_jobs": 2.5})
     with pytest.raises(LauncherError, match="does not go on"):
         super(type(TUNING), TUNING).resume(study, {})
+
+
+def test_a_widget_sends_its_pictures_and_goes_on(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = written_search(root, num=3, state="Stopped")
+    sent: list[dict[str, Any]] = []
+    monkeypatch.setattr(ComparisonMonitor, "send", lambda _, content, *__: sent.append(content))
+    monitor = ComparisonMonitor(study)
+    wait_until(lambda: monitor.ended, what="its end")
+
+    def go_on(_: TuningRun, **more: object) -> None:
+        append_trials(study.folder, made_trials(1, first=3))
+        assert more == {"detach": True, "budget_usd": 3.0}
+
+    monkeypatch.setattr(type(study), "resume", go_on)
+    monitor._handle_custom_msg({"type": "tuning-part"}, [])
+    monitor._handle_custom_msg({"type": "resume", "budget_usd": 3.0}, [])
+
+    wait_until(lambda: "4 of 3 trials ended" in monitor.info["sentence"], what="the new trial")
+    wait_until(lambda: monitor.ended, what="its end again")
+    (part,) = (one for one in sent if one["type"] == "tuning-part")
+    assert "TuningSection" in part["module"]
+    assert monitor.resume_problem == ""
+    monitor.close()
 
 
 def _problem(topic: WatchTopic) -> str:

@@ -1465,46 +1465,6 @@ export interface IOfferedScript {
 }
 
 /**
- * A trial on a cluster, as the planner predicts it.
- */
-export interface IParetoPoint {
-  /**
-   * Its number.
-   */
-  readonly trial: number;
-
-  /**
-   * Name of the cluster.
-   */
-  readonly cluster: string;
-
-  /**
-   * Its objective.
-   */
-  readonly objective: number;
-
-  /**
-   * What its training would cost there, in USD.
-   */
-  readonly usd: IInterval;
-
-  /**
-   * How long it would take there, in seconds.
-   */
-  readonly timeS: IInterval;
-
-  /**
-   * Whether none that is as good or better costs less.
-   */
-  readonly isBest: boolean;
-
-  /**
-   * The lines of a notebook that launch it; empty: they cannot be written.
-   */
-  readonly code: string;
-}
-
-/**
  * How busy each part of a cluster is, or would be, 0 to 1. None: not known.
  */
 export interface IPartUse {
@@ -2088,6 +2048,41 @@ export interface IPrice {
    * Date of the price, ``YYYY-MM-DD``; ``YYYY-MM`` where the source gives no day.
    */
   readonly date: string;
+}
+
+/**
+ * One trial on one cluster, as the planner predicts it.
+ */
+export interface IPricedTrial {
+  /**
+   * Its number.
+   */
+  readonly trial: number;
+
+  /**
+   * Name of the cluster.
+   */
+  readonly cluster: string;
+
+  /**
+   * Its objective, which the cluster does not change.
+   */
+  readonly value: number;
+
+  /**
+   * What its training would cost there, in USD, with the planner's 80 % interval.
+   */
+  readonly usd: IInterval;
+
+  /**
+   * How long it would take there, in seconds, likewise.
+   */
+  readonly timeS: IInterval;
+
+  /**
+   * Whether none that is as good or better costs less.
+   */
+  readonly isBest: boolean;
 }
 
 /**
@@ -3199,6 +3194,11 @@ export interface ITrialInfo {
  */
 export interface ITuningInfo {
   /**
+   * Name of the search.
+   */
+  readonly name: string;
+
+  /**
    * Name of the metric.
    */
   readonly objective: string;
@@ -3266,7 +3266,7 @@ export interface ITuningInfo {
   /**
    * Trials on clusters; empty: nobody asked the planner.
    */
-  readonly pareto: readonly IParetoPoint[];
+  readonly pareto: readonly IPricedTrial[];
 
   /**
    * What is not among those, a sentence each.
@@ -3357,7 +3357,6 @@ export interface IWire {
   readonly MissingCalibrations: IMissingCalibrations;
   readonly OfferedCell: IOfferedCell;
   readonly OfferedScript: IOfferedScript;
-  readonly ParetoPoint: IParetoPoint;
   readonly PartUse: IPartUse;
   readonly PicturedGroup: IPicturedGroup;
   readonly PipelineInfo: IPipelineInfo;
@@ -3372,6 +3371,7 @@ export interface IWire {
   readonly PlannedStageInfo: IPlannedStageInfo;
   readonly PointInfo: IPointInfo;
   readonly Price: IPrice;
+  readonly PricedTrial: IPricedTrial;
   readonly RankInfo: IRankInfo;
   readonly RankMapInfo: IRankMapInfo;
   readonly RankRowInfo: IRankRowInfo;
@@ -3448,7 +3448,6 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   MissingCalibrations: {"properties":{"workloads":{"type":"integer"},"launches":{"type":"integer"},"about_s":{"type":"number"},"sentence":{"type":"string"}},"type":"object"},
   OfferedCell: {"properties":{"number":{"type":"integer"},"about":{"type":"string"}},"type":"object"},
   OfferedScript: {"properties":{"label":{"type":"string"},"path":{"type":"string"},"about":{"type":"string"}},"type":"object"},
-  ParetoPoint: {"properties":{"trial":{"type":"integer"},"cluster":{"type":"string"},"objective":{"type":"number"},"usd":{"$ref":"Interval"},"time_s":{"$ref":"Interval"},"is_best":{"type":"boolean"},"code":{"type":"string"}},"type":"object"},
   PartUse: {"properties":{"trainer_cpu":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"data_cpu":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"device":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"network":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null}},"type":"object"},
   PicturedGroup: {"properties":{"instance_group_name":{"type":"string"},"instance_type":{"type":"string"},"instance_count":{"type":"integer"},"role":{"enum":["train","data"],"type":"string"},"vcpus":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null},"memory_gib":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"accelerator":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"accelerator_count":{"default":0,"type":"integer"},"network_gbps":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"trainers":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null}},"type":"object"},
   PipelineInfo: {"properties":{"sentence":{"type":"string"},"schedule":{"type":"string"},"microbatches":{"type":"integer"},"replicas":{"type":"integer"},"num_steps":{"type":"integer"},"stages":{"items":{"$ref":"PipelineStageInfo"},"type":"array"},"ranks":{"items":{"$ref":"PipelineRankInfo"},"type":"array"},"timeline":{"anyOf":[{"$ref":"TimelineInfo"},{"type":"null"}]},"other_steps":{"default":[],"items":{"$ref":"TimelineInfo"},"type":"array"},"predicted":{"anyOf":[{"$ref":"TimelineInfo"},{"type":"null"}],"default":null},"is_scaled":{"default":false,"type":"boolean"}},"type":"object"},
@@ -3463,6 +3462,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   PlannedStageInfo: {"properties":{"rank":{"type":"integer"},"time":{"type":"number"},"held_bytes":{"type":"number"},"limit_bytes":{"anyOf":[{"type":"number"},{"type":"null"}]},"received_bytes":{"type":"integer"}},"type":"object"},
   PointInfo: {"properties":{"label":{"type":"string"},"is_heterogeneous":{"type":"boolean"},"names":{"items":{"type":"string"},"type":"array"},"is_pareto":{"type":"boolean"},"evidence":{"enum":["measured","emulated","predicted","extrapolated","estimated"],"type":"string"},"step_time_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}]},"job_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}]},"usd_per_job":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}]},"bottleneck":{"enum":["cpu","network","serial","device"],"type":"string"},"is_near_tie":{"type":"boolean"},"stages_s":{"type":"object","properties":{"cpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"network":{"anyOf":[{"type":"number"},{"type":"null"}]},"serial":{"anyOf":[{"type":"number"},{"type":"null"}]},"device":{"anyOf":[{"type":"number"},{"type":"null"}]}}},"utilization":{"type":"object","properties":{"cpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"network":{"anyOf":[{"type":"number"},{"type":"null"}]},"serial":{"anyOf":[{"type":"number"},{"type":"null"}]},"device":{"anyOf":[{"type":"number"},{"type":"null"}]}}},"price":{"type":"string"},"is_price_old":{"type":"boolean"},"notes":{"items":{"type":"string"},"type":"array"},"explanation":{"type":"string"},"code":{"type":"string"}},"type":"object"},
   Price: {"properties":{"usd_per_hour":{"type":"number"},"kind":{"enum":["list","historical","estimated","user"],"type":"string"},"date":{"type":"string"}},"type":"object"},
+  PricedTrial: {"properties":{"trial":{"type":"integer"},"cluster":{"type":"string"},"value":{"type":"number"},"usd":{"$ref":"Interval"},"time_s":{"$ref":"Interval"},"is_best":{"type":"boolean"}},"type":"object"},
   RankInfo: {"properties":{"rank":{"type":"integer"},"host":{"type":"string"},"step_time_s":{"type":"number"},"data_wait_s":{"type":"number"},"exposed_comm_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"rank_wait_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"type":"object"},
   RankMapInfo: {"properties":{"trainers":{"type":"integer"},"steps":{"type":"integer"},"width":{"type":"integer"},"tells_waits":{"type":"boolean"},"slow_from":{"type":"number"},"rows":{"items":{"$ref":"RankRowInfo"},"type":"array"}},"type":"object"},
   RankRowInfo: {"properties":{"rank":{"type":"integer"},"host":{"type":"string"},"excess_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"own_fraction":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"type":"object"},
@@ -3488,7 +3488,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   TimelineInfo: {"properties":{"step":{"type":"integer"},"window_s":{"type":"number"},"left_out":{"type":"integer"},"rank":{"items":{"type":"integer"},"type":"array"},"kind":{"items":{"enum":["forward","backward","weight","wait","transfer"],"type":"string"},"type":"array"},"stage":{"items":{"type":"integer"},"type":"array"},"microbatch":{"items":{"type":"integer"},"type":"array"},"begin_s":{"items":{"type":"number"},"type":"array"},"lasted_s":{"items":{"type":"number"},"type":"array"}},"type":"object"},
   TrialCurve: {"properties":{"trial":{"type":"integer"},"points":{"items":{"prefixItems":[{"type":"number"},{"type":"number"}],"type":"array"},"type":"array"}},"type":"object"},
   TrialInfo: {"properties":{"number":{"type":"integer"},"run":{"type":"string"},"state":{"type":"string"},"objective":{"anyOf":[{"type":"number"},{"type":"null"}]},"values":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"points":{"type":"integer"},"steps":{"type":"integer"},"usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"reason":{"type":"string"}},"type":"object"},
-  TuningInfo: {"properties":{"objective":{"type":"string"},"is_minimized":{"type":"boolean"},"strategy":{"type":"string"},"evidence":{"enum":["measured","emulated"],"type":"string"},"num_trials":{"type":"integer"},"begun":{"type":"integer"},"ended":{"type":"integer"},"budget_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"searched":{"items":{"$ref":"SearchedInfo"},"type":"array"},"trials":{"items":{"$ref":"TrialInfo"},"type":"array"},"so_far":{"items":{"$ref":"BestInfo"},"type":"array"},"curves":{"items":{"$ref":"TrialCurve"},"type":"array"},"pareto":{"default":[],"items":{"$ref":"ParetoPoint"},"type":"array"},"left_out":{"default":[],"items":{"type":"string"},"type":"array"}},"type":"object"},
+  TuningInfo: {"properties":{"name":{"type":"string"},"objective":{"type":"string"},"is_minimized":{"type":"boolean"},"strategy":{"type":"string"},"evidence":{"enum":["measured","emulated"],"type":"string"},"num_trials":{"type":"integer"},"begun":{"type":"integer"},"ended":{"type":"integer"},"budget_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"searched":{"items":{"$ref":"SearchedInfo"},"type":"array"},"trials":{"items":{"$ref":"TrialInfo"},"type":"array"},"so_far":{"items":{"$ref":"BestInfo"},"type":"array"},"curves":{"items":{"$ref":"TrialCurve"},"type":"array"},"pareto":{"default":[],"items":{"$ref":"PricedTrial"},"type":"array"},"left_out":{"default":[],"items":{"type":"string"},"type":"array"}},"type":"object"},
   TypeOffers: {"properties":{"instance_group_name":{"type":"string"},"step_time_s":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"usd_per_1000_steps":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"type":"object"},
   WireInfo: {"properties":{"gbps":{"type":"number"},"latency_s":{"type":"number"}},"type":"object"}
 };

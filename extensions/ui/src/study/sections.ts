@@ -49,8 +49,7 @@ class TuningPart implements IPart<IComparisonInfo> {
     const section = all.find(({ name }) => name === 'tuning');
     if (section !== undefined) {
       this._props = { ...section, ended };
-      this._part?.update(this._props);
-      void this._fill(section);
+      void this._show(section);
     }
   }
 
@@ -59,23 +58,26 @@ class TuningPart implements IPart<IComparisonInfo> {
     this._part?.dispose?.();
   }
 
-  private async _fill(section: ISection): Promise<void> {
-    if (this._isAsked) {
-      return;
-    }
-    this._isAsked = true;
-    this.element.hidden = false;
-    tell(this.element, t('Loading …'));
+  private async _show(section: ISection): Promise<void> {
     try {
-      const { TuningSection } = await loadPart<ITuningModule>(
-        this._model,
-        'tuning-part'
-      );
-      if (!this._isOver && this._props !== null) {
+      if (this._part === undefined) {
+        if (this._isAsked) {
+          return;
+        }
+        this._isAsked = true;
+        this.element.hidden = false;
+        tell(this.element, t('Loading …'));
+        const { TuningSection } = await loadPart<ITuningModule>(
+          this._model,
+          'tuning-part'
+        );
+        if (this._isOver) {
+          return;
+        }
         this._part = new TuningSection(this._model);
         this.element.replaceChildren(this._part.element);
-        this._part.update(this._props);
       }
+      this._part.update(this._props as ITuningProps);
     } catch (error) {
       this.element.replaceChildren(
         paragraph(String(error)),

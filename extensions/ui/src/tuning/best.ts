@@ -1,131 +1,98 @@
 import type { ITuningInfo } from '@smtc-lab/protocol';
 import { format } from '../charts/units.js';
-import { h } from '../dom.js';
+import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 import { s } from '../plan/svg.js';
-import { axisOf, choice, Figure, line, plot } from './plot.js';
+import { axisOf, Figure, line, plot } from './plot.js';
 
 const HEIGHT = 230;
+const COLOR = 'var(--smtc-accent)';
 
 /**
  * The best objective so far, over the trials that have ended or over what they cost.
  */
-export class BestChart {
-  constructor() {
-    const toggle = choice(
-      t('Best objective over'),
-      [
-        ['trials', t('Trials')],
-        ['usd', t('Dollars')]
-      ],
-      chosen => {
-        this._isUsd = chosen === 'usd';
-        this._figure.show();
-      }
-    );
-    this._toggle = toggle;
-    this._figure = new Figure(
-      t('Best so far'),
-      width => this._draw(width),
-      toggle
-    );
-    this.element = this._figure.element;
-  }
-
-  readonly element: HTMLElement;
-
-  update(info: ITuningInfo): void {
-    this._info = info;
-    this._figure.show();
-  }
-
-  dispose(): void {
-    this._figure.dispose();
-  }
-
-  private _draw(width: number): readonly Node[] {
-    const info = this._info;
-    if (info === null || info.soFar.length === 0) {
+export function best(info: () => ITuningInfo | null): Figure {
+  let wantsUsd = false;
+  const buttons = [t('Trials'), t('Dollars')].map((words, place) =>
+    button(words, () => {
+      wantsUsd = place === 1;
+      figure.show();
+    })
+  );
+  const label = { role: 'group', 'aria-label': t('Best objective over') };
+  const toggle = h('div', { class: 'smtc-row', ...label }, ...buttons);
+  const draw = (width: number): readonly Node[] => {
+    const told = info();
+    const last = told?.soFar.at(-1);
+    if (told === null || last === undefined) {
       return [];
     }
-    const { soFar, objective, budgetUsd } = info;
-    const isPriced = soFar.every(({ usd }) => usd !== null);
-    this._toggle.hidden = !isPriced;
-    const isUsd = this._isUsd && isPriced;
-    const points = soFar.map(
-      one =>
-        [isUsd ? (one.usd ?? 0) : one.trials, one.objective, one.trial] as const
-    );
-    const ends = isUsd && budgetUsd !== null ? [0, budgetUsd] : [0];
-    const x = axisOf(
+    const isPriced = told.soFar.every(({ usd }) => usd !== null);
+    const isUsd = wantsUsd && isPriced;
+    toggle.hidden = !isPriced;
+    buttons.forEach((each, place) => {
+      each.ariaPressed = String(isUsd === (place === 1));
+    });
+    const unpriced = t('A price is unknown, so dollars are not drawn.');
+    return [
+      drawn(told, isUsd, last.trials, width),
+      ...(isPriced ? [] : [h('p', { class: 'smtc-note' }, unpriced)])
+    ];
+  };
+  const figure = new Figure(t('Best so far'), draw, toggle);
+  return figure;
+}
+
+function drawn(
+  { soFar, objective, budgetUsd }: ITuningInfo,
+  isUsd: boolean,
+  ended: number,
+  width: number
+): SVGElement {
+  const points = soFar.map(
+    one =>
+      [isUsd ? (one.usd ?? 0) : one.trials, one.objective, one.trial] as const
+  );
+  const budget = isUsd && budgetUsd !== null ? [budgetUsd] : [];
+  const axes = [
+    axisOf(
       isUsd ? t('USD spent') : t('trials that have ended'),
-      [...ends, ...points.map(([at]) => at)],
+      [0, ...budget, ...points.map(([at]) => at)],
       isUsd ? 'USD' : 'count'
-    );
-    const y = axisOf(
+    ),
+    axisOf(
       objective,
       points.map(([, value]) => value)
-    );
-    const [, last = 0, trial = 0] = points.at(-1) ?? [];
-    const words = t(
-      'Best %1 so far: %2 by trial %3, after %4 trials.',
-      objective,
-      format(last, 'number'),
-      trial,
-      soFar.at(-1)?.trials ?? 0
-    );
-    const drawing = plot([x, y], [width, HEIGHT], words, pixels => [
-      ...(isUsd && budgetUsd !== null
-        ? [
-            s('line', {
-              class: 'smtc-tuning-budget-line',
-              x1: pixels.x(budgetUsd),
-              x2: pixels.x(budgetUsd),
-              y1: pixels.top,
-              y2: pixels.bottom
-            })
-          ]
-        : []),
-      line(
-        points.flatMap(([at, value], place) => {
-          const before = points[place - 1];
-          const here = [pixels.x(at), pixels.y(value)] as const;
-          return before === undefined
-            ? [here]
-            : [[pixels.x(at), pixels.y(before[1])] as const, here];
-        }),
-        { style: 'stroke: var(--smtc-accent); stroke-width: 2' }
-      ),
-      ...points.map(([at, value, number]) =>
-        s(
-          'circle',
-          {
-            class: 'smtc-tuning-dot',
-            cx: pixels.x(at),
-            cy: pixels.y(value),
-            r: 3.5,
-            style: 'fill: var(--smtc-accent)'
-          },
-          s('title', {}, `${t('Trial %1', number)}: ${format(value, 'number')}`)
-        )
+    )
+  ] as const;
+  const [, value = 0, trial = 0] = points.at(-1) ?? [];
+  const words = t(
+    'Best %1 so far: %2 by trial %3, after %4 trials.',
+    ...[objective, format(value, 'number'), trial, ended]
+  );
+  return plot(axes, [width, HEIGHT], words, ({ x, y, frame }) => [
+    ...budget.map(usd =>
+      s('line', {
+        class: 'smtc-tuning-budget-line',
+        ...{ x1: x(usd), x2: x(usd), y1: frame.top, y2: frame.bottom }
+      })
+    ),
+    line(
+      points.flatMap(([at, value], place) => [
+        [x(at), y(points[place - 1]?.[1] ?? value)] as const,
+        [x(at), y(value)] as const
+      ]),
+      { style: `stroke: ${COLOR}; stroke-width: 2` }
+    ),
+    ...points.map(([at, value, number]) =>
+      s(
+        'circle',
+        {
+          ...{ class: 'smtc-tuning-dot', cx: x(at), cy: y(value), r: 3.5 },
+          style: `fill: ${COLOR}`
+        },
+        s('title', {}, `${t('Trial %1', number)}: ${format(value, 'number')}`)
       )
-    ]);
-    return [
-      drawing,
-      ...(isPriced
-        ? []
-        : [
-            h(
-              'p',
-              { class: 'smtc-note' },
-              t('A price is unknown, so dollars are not drawn.')
-            )
-          ])
-    ];
-  }
-
-  private readonly _figure: Figure;
-  private readonly _toggle: HTMLElement;
-  private _info: ITuningInfo | null = null;
-  private _isUsd = false;
+    )
+  ]);
 }

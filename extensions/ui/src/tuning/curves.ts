@@ -8,6 +8,8 @@ import { axisOf, Figure, line, plot, type IPixels } from './plot.js';
 import { colorOf, judged } from './words.js';
 
 const HEIGHT = 250;
+const CROSS = 'm-4 -4l8 8m0 -8l-8 8';
+const RING = 'm-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0';
 const MOST_REASONS = 6;
 const MOST_NAMED = 12;
 
@@ -70,20 +72,11 @@ function drawn(told: ITuningInfo, pixels: IPixels): readonly SVGElement[] {
             ...(isStopped ? { 'stroke-dasharray': '5 4' } : {})
           }
         ),
-        ...(isStopped
+        ...(isStopped || state === 'Paused'
           ? [
               s('path', {
                 class: 'smtc-tuning-end',
-                d: `M${x - 4} ${y - 4}l8 8m0 -8l-8 8`,
-                style: color
-              })
-            ]
-          : []),
-        ...(state === 'Paused'
-          ? [
-              s('circle', {
-                class: 'smtc-tuning-end',
-                ...{ cx: x, cy: y, r: 5 },
+                d: `M${x} ${y}${isStopped ? CROSS : RING}`,
                 style: color
               })
             ]

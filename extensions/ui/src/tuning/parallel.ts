@@ -1,18 +1,9 @@
-import type { ITuningInfo } from '@smtc-lab/protocol';
-import { format } from '../charts/units.js';
+import type { ISearchedInfo, ITuningInfo } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
-import type { IScale } from '../plan/scale.js';
 import { s } from '../plan/svg.js';
-import { linearOrLog } from '../run_comparison/scale.js';
 import { Figure, line } from './plot.js';
-import {
-  colorOf,
-  judged,
-  trialWords,
-  valueWords,
-  type IJudged
-} from './words.js';
+import { colorOf, judged, trialWords, valueWords } from './words.js';
 
 const HEIGHT = 260;
 const TOP = 34;
@@ -21,25 +12,12 @@ const SIDE = 48;
 const LEAST_GAP = 84;
 const LONGEST = 14;
 
-/**
- * An axis that stands upright, with its ends in words.
- */
-interface IUpright {
-  readonly name: string;
-  readonly place: (value: number) => number;
-  readonly of: (trial: IJudged) => number | null;
-  readonly low: string;
-  readonly high: string;
-}
+type Ends = Pick<ISearchedInfo, 'choices' | 'high' | 'isLog' | 'low' | 'name'>;
 
 /**
  * Return where a value lies between two ends, 0 to 1.
  */
-export function between(
-  low: number,
-  high: number,
-  isLog: boolean
-): (value: number) => number {
+export function between({ low, high, isLog }: Ends): (value: number) => number {
   const on = isLog ? Math.log : (value: number) => value;
   const width = on(high) - on(low);
   return value =>
@@ -50,47 +28,43 @@ export function between(
  * Each trial as a line through its hyperparameters and its objective.
  */
 export function parallel(info: () => ITuningInfo | null): Figure {
-  return new Figure(t('All hyperparameters together'), width => {
+  const title = t('All hyperparameters together');
+  return new Figure(title, width => {
     const told = info();
     const trials = told === null ? [] : judged(told);
-    if (told === null || trials.length === 0) {
+    const [best] = trials;
+    if (told === null || best === undefined) {
       return [];
     }
-    const axes = axesOf(told, trials);
+    const found = trials.map(one => one.objective);
+    const axes: readonly Ends[] = [
+      ...told.searched,
+      {
+        ...{ name: told.objective, isLog: false, choices: [] },
+        ...{ low: Math.min(...found), high: Math.max(...found) }
+      }
+    ];
     const whole = Math.max(width, 2 * SIDE + LEAST_GAP * (axes.length - 1));
     const gap = (whole - 2 * SIDE) / (axes.length - 1);
-    const down = (share: number): number =>
-      HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share;
-    const [best] = trials;
     const lines = trials.map((trial, place) =>
       line(
         axes.flatMap((axis, number) => {
-          const value = axis.of(trial);
+          const value = [...trial.values, trial.objective][number] ?? null;
+          const up = (HEIGHT - TOP - BOTTOM) * between(axis)(value ?? 0);
           return value === null
             ? []
-            : [[SIDE + gap * number, down(axis.place(value))] as const];
+            : [[SIDE + gap * number, HEIGHT - BOTTOM - up] as const];
         }),
         {
-          style: `stroke: ${colorOf(place, trials.length)}${place === 0 ? '; stroke-width: 3' : ''}`
+          style: `stroke: ${colorOf(place, trials.length)}; stroke-width: ${place === 0 ? 3 : 1.5}`
         }
       )
     );
-    const drawing = s(
-      'svg',
-      {
-        width: whole,
-        height: HEIGHT,
-        role: 'img',
-        'aria-label': t(
-          '%1 trials through %2 hyperparameters; the best one is %3.',
-          trials.length,
-          told.searched.length,
-          best === undefined ? '' : trialWords(told, best)
-        )
-      },
-      // the best one lies above all others
-      ...lines.reverse(),
-      ...axes.flatMap((axis, number) => upright(axis, SIDE + gap * number))
+    const words = t(
+      '%1 trials through %2 hyperparameters; the best one is %3.',
+      trials.length,
+      told.searched.length,
+      trialWords(told, best)
     );
     return [
       h(
@@ -106,61 +80,33 @@ export function parallel(info: () => ITuningInfo | null): Figure {
           class: 'smtc-scroll',
           tabindex: 0,
           role: 'region',
-          'aria-label': t('All hyperparameters together')
+          'aria-label': title
         },
-        drawing
+        s(
+          'svg',
+          { width: whole, height: HEIGHT, role: 'img', 'aria-label': words },
+          // the best one lies above all others
+          ...lines.reverse(),
+          ...axes.flatMap((axis, number) => upright(axis, SIDE + gap * number))
+        )
       )
     ];
   });
 }
 
-function upright(
-  { name, low, high }: IUpright,
-  x: number
-): readonly SVGElement[] {
-  const text = (words: string, y: number, look: string): SVGElement =>
+function upright(axis: Ends, x: number): readonly SVGElement[] {
+  const text = (words: string, y: number, look = ''): SVGElement =>
     s(
       'text',
       { x, y, 'text-anchor': 'middle', class: look },
       words.length > LONGEST ? `${words.slice(0, LONGEST - 1)}…` : words,
       s('title', {}, words)
     );
+  const ends = { x1: x, x2: x, y1: TOP, y2: HEIGHT - BOTTOM };
   return [
-    s('line', {
-      class: 'smtc-tuning-axis',
-      x1: x,
-      x2: x,
-      y1: TOP,
-      y2: HEIGHT - BOTTOM
-    }),
-    text(name, 12, 'smtc-tuning-name'),
-    text(high, TOP - 6, ''),
-    text(low, HEIGHT - 8, '')
-  ];
-}
-
-function axesOf(
-  { searched, objective }: ITuningInfo,
-  trials: readonly IJudged[]
-): readonly IUpright[] {
-  const values = trials.map(one => one.objective);
-  const scale: IScale = linearOrLog(values);
-  return [
-    ...searched.map(
-      (each, number): IUpright => ({
-        name: each.name,
-        place: between(each.low, each.high, each.isLog),
-        of: trial => trial.values[number] ?? null,
-        low: valueWords(each, each.low),
-        high: valueWords(each, each.high)
-      })
-    ),
-    {
-      name: objective,
-      place: value => scale.place(value),
-      of: trial => trial.objective,
-      low: format(scale.from, 'number'),
-      high: format(scale.to, 'number')
-    }
+    s('line', { class: 'smtc-tuning-axis', ...ends }),
+    text(axis.name, 12, 'smtc-tuning-name'),
+    text(valueWords(axis, axis.high), TOP - 6),
+    text(valueWords(axis, axis.low), HEIGHT - 8)
   ];
 }

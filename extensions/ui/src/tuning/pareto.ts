@@ -1,4 +1,9 @@
-import type { IInterval, IParetoPoint, ITuningInfo } from '@smtc-lab/protocol';
+import {
+  pythonRepr,
+  type IInterval,
+  type IPricedTrial,
+  type ITuningInfo
+} from '@smtc-lab/protocol';
 import { paletteColor } from '../charts/theme.js';
 import { format } from '../charts/units.js';
 import { button, copied, h } from '../dom.js';
@@ -37,7 +42,7 @@ export function pareto(info: () => ITuningInfo | null): Figure {
       );
       const y = axisOf(
         objective,
-        points.map(one => one.objective)
+        points.map(one => one.value)
       );
       const words = t(
         '%1 trials on clusters; %2 are beaten by none: see the table.',
@@ -79,10 +84,10 @@ export function pareto(info: () => ITuningInfo | null): Figure {
                 ` ${letterOf(clusters.indexOf(point.cluster))} ${point.cluster}`
               ),
               format(point.trial, 'count'),
-              format(point.objective, 'number'),
+              format(point.value, 'number'),
               ends(point.usd, 'USD'),
               ends(point.timeS, 's'),
-              launchButton(point, said)
+              launchButton(told.name, point, said)
             ])
           )
         ),
@@ -93,13 +98,13 @@ export function pareto(info: () => ITuningInfo | null): Figure {
 }
 
 function drawn(
-  points: readonly IParetoPoint[],
-  best: readonly IParetoPoint[],
+  points: readonly IPricedTrial[],
+  best: readonly IPricedTrial[],
   clusters: readonly string[],
   { x, y }: IPixels
 ): readonly SVGElement[] {
-  const at = (one: IParetoPoint): string =>
-    `${x(one.usd.mean).toFixed(1)},${y(one.objective).toFixed(1)}`;
+  const at = (one: IPricedTrial): string =>
+    `${x(one.usd.mean).toFixed(1)},${y(one.value).toFixed(1)}`;
   return [
     s('polyline', {
       class: 'smtc-plan-front',
@@ -107,7 +112,7 @@ function drawn(
     }),
     ...points.map(point => {
       const place = clusters.indexOf(point.cluster);
-      const [left, top] = [x(point.usd.mean), y(point.objective)];
+      const [left, top] = [x(point.usd.mean), y(point.value)];
       const shape = setUpShape(place);
       shape.setAttribute('class', 'smtc-plan-shape');
       shape.setAttribute(
@@ -148,9 +153,12 @@ function ends({ mean, low, high }: IInterval, unit: 'USD' | 's'): string {
  * Return a button that puts the cell which launches a point into the notebook.
  */
 function launchButton(
-  { code, trial, cluster }: IParetoPoint,
+  study: string,
+  { trial, cluster }: IPricedTrial,
   said: HTMLElement
 ): HTMLElement {
+  const job = `lab.tuning_job(${pythonRepr(study)}, ${trial}, ${pythonRepr(cluster)})`;
+  const code = `import smtc_lab as lab\n\nrun = lab.launch(${job})\nrun\n`;
   const launch = async (): Promise<void> => {
     const asked = new CustomEvent<IInsertDetail>(INSERT_EVENT, {
       ...{ bubbles: true, cancelable: true, composed: true },
@@ -166,8 +174,7 @@ function launchButton(
       : code;
   };
   const pressed = button(t('Launch'), launch, {
-    'aria-label': t('Launch trial %1 on %2', trial, cluster),
-    disabled: code === ''
+    'aria-label': t('Launch trial %1 on %2', trial, cluster)
   });
   return pressed;
 }

@@ -1,7 +1,14 @@
-import { format, formatTicks } from '../charts/units.js';
+import { format } from '../charts/units.js';
 import type { Unit } from '../charts/options.js';
 import { whenSeen } from '../charts/when_seen.js';
 import { h, newId } from '../dom.js';
+import {
+  exactly,
+  Geometry,
+  type IFrame,
+  type IGridAxis,
+  type IPlace
+} from '../plan/geometry.js';
 import { keepFocus } from '../plan/keep_focus.js';
 import type { IScale } from '../plan/scale.js';
 import { s } from '../plan/svg.js';
@@ -9,8 +16,6 @@ import { linearOrLog } from '../run_comparison/scale.js';
 
 const USUAL_WIDTH = 640;
 const MOST_WIDTH = 760;
-const MARGIN = { left: 58, right: 12, top: 20, bottom: 38 };
-const TICK_PX = 70;
 
 /**
  * A picture with a title, drawn for the width that it has.
@@ -66,12 +71,10 @@ export class Figure {
 }
 
 /**
- * An axis: what it is called, its scale, and how its ticks are written.
+ * An axis with its scale.
  */
-export interface IAxis {
-  readonly label: string;
+export interface IAxis extends IGridAxis {
   readonly scale: IScale;
-  readonly words: (tick: number) => string;
 }
 
 /**
@@ -82,15 +85,9 @@ export function axisOf(
   values: readonly number[],
   unit: Unit = 'number'
 ): IAxis {
-  const shown = values.filter(Number.isFinite);
-  return {
-    label,
-    scale: linearOrLog(shown.length > 0 ? shown : [0, 1]),
-    words: tick =>
-      unit === 'number'
-        ? format(tick, unit)
-        : (formatTicks([tick], tick, unit)[0] ?? '')
-  };
+  const scale = linearOrLog(values.length > 0 ? values : [0, 1]);
+  const words = (tick: number): string => format(tick, unit);
+  return { label, scale, unit, ...(unit === 'number' ? { words } : {}) };
 }
 
 /**
@@ -99,72 +96,32 @@ export function axisOf(
 export interface IPixels {
   readonly x: (value: number) => number;
   readonly y: (value: number) => number;
-  readonly left: number;
-  readonly right: number;
-  readonly top: number;
-  readonly bottom: number;
+  readonly frame: IFrame;
 }
 
 /**
  * Draw two axes and what lies between them.
  *
  * @param words - What a screen reader says of it.
- * @param role - `group`, where its marks can be reached.
  */
 export function plot(
   [x, y]: readonly [IAxis, IAxis],
   [width, height]: readonly [number, number],
   words: string,
-  draw: (pixels: IPixels) => readonly SVGElement[],
-  role: 'group' | 'img' = 'img'
+  draw: (pixels: IPixels) => readonly SVGElement[]
 ): SVGSVGElement {
-  const { left, top } = MARGIN;
-  const [right, bottom] = [width - MARGIN.right, height - MARGIN.bottom];
-  const across = (value: number): number =>
-    left + (right - left) * x.scale.place(value);
-  const down = (value: number): number =>
-    bottom - (bottom - top) * y.scale.place(value);
-  const most = Math.max(2, Math.floor((right - left) / TICK_PX));
-  const step = Math.ceil(x.scale.ticks.length / most);
-  const xs = x.scale.ticks.filter((_, place) => place % step === 0);
-  const text = (
-    words: string,
-    at: readonly [number, number],
-    anchor: string
-  ): SVGElement =>
-    s('text', { x: at[0], y: at[1], 'text-anchor': anchor }, words);
+  const geometry = new Geometry(x.scale, y.scale, width, height);
+  const at = (value: number): IPlace =>
+    geometry.place(exactly(value), exactly(value));
   return s(
     'svg',
-    {
-      width,
-      height,
-      viewBox: `0 0 ${width} ${height}`,
-      role,
-      'aria-label': words
-    },
-    s(
-      'g',
-      { class: 'smtc-plan-grid' },
-      ...xs.map(tick =>
-        s('line', { x1: across(tick), x2: across(tick), y1: top, y2: bottom })
-      ),
-      ...y.scale.ticks.map(tick =>
-        s('line', { x1: left, x2: right, y1: down(tick), y2: down(tick) })
-      )
-    ),
-    s(
-      'g',
-      { class: 'smtc-plan-ticks', 'aria-hidden': 'true' },
-      ...xs.map(tick =>
-        text(x.words(tick), [across(tick), bottom + 14], 'middle')
-      ),
-      ...y.scale.ticks.map(tick =>
-        text(y.words(tick), [left - 6, down(tick) + 4], 'end')
-      ),
-      text(`${x.label} →`, [right, height - 6], 'end'),
-      text(`↑ ${y.label}`, [4, 11], 'start')
-    ),
-    ...draw({ x: across, y: down, left, right, top, bottom })
+    { width, height, role: 'img', 'aria-label': words },
+    ...geometry.grid(x, y),
+    ...draw({
+      x: value => at(value).x.value,
+      y: value => at(value).y.value,
+      frame: geometry.frame
+    })
   );
 }
 
@@ -184,32 +141,18 @@ export function line(
 }
 
 /**
- * Return a group of buttons of which one is pressed.
+ * Return a bar, as far as a share from 0 to 1, with what it says.
  */
-export function choice<T extends string>(
-  label: string,
-  options: readonly (readonly [T, string])[],
-  onChange: (chosen: T) => void
-): HTMLElement {
-  const buttons = options.map(([value, words], place) =>
-    h(
-      'button',
-      {
-        type: 'button',
-        'aria-pressed': String(place === 0),
-        onclick: () => {
-          buttons.forEach((each, number) => {
-            each.setAttribute('aria-pressed', String(number === place));
-          });
-          onChange(value);
-        }
-      },
-      words
-    )
-  );
+export function bar(share: number, ...words: readonly Node[]): HTMLElement {
+  const width = `${(100 * Math.min(1, Math.max(0, share))).toFixed(1)}%`;
   return h(
     'div',
-    { class: 'smtc-row', role: 'group', 'aria-label': label },
-    ...buttons
+    { class: 'smtc-tuning-row' },
+    h(
+      'span',
+      { class: 'smtc-tuning-bar', 'aria-hidden': 'true' },
+      h('span', { style: `width: ${width}` })
+    ),
+    ...words
   );
 }

@@ -9,12 +9,15 @@ import { format } from '../charts/units.js';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import type { IModel } from '../model.js';
+import { drawn, type IPart } from '../monitor/part.js';
+import { folded } from '../monitor/section.js';
 import { column, table } from '../monitor/table.js';
 import { stateWord } from '../monitor/words.js';
 import { patch } from '../patch.js';
-import { BestChart } from './best.js';
+import { best } from './best.js';
 import { curves } from './curves.js';
 import { parallel } from './parallel.js';
+import { bar } from './plot.js';
 import { pareto } from './pareto.js';
 import { ResumeBox } from './resume.js';
 import { slices } from './slices.js';
@@ -51,32 +54,19 @@ export class TuningSection {
     this._isLive = model.get('resume_problem') !== undefined;
     this._resume = new ResumeBox(model);
     const info = (): ITuningInfo | null => this._info;
-    this._figures = [parallel(info), slices(info), curves(info), pareto(info)];
+    this._figures = [best, parallel, slices, curves, pareto].map(each =>
+      each(info)
+    );
     this.element = h(
       'div',
       { class: 'smtc-tuning' },
       this._resume.element,
       this._money,
       this._state,
-      this._best.element,
       ...this._figures.map(each => each.element),
       this._words,
       this._left,
-      h(
-        'details',
-        { class: 'smtc-section' },
-        h('summary', {}, t('Trials')),
-        h(
-          'div',
-          {
-            class: 'smtc-scroll',
-            tabindex: 0,
-            role: 'region',
-            'aria-label': t('Trials')
-          },
-          this._trials
-        )
-      )
+      this._table.element
     );
   }
 
@@ -97,15 +87,13 @@ export class TuningSection {
       this._left,
       info.leftOut.map(words => paragraph(words))
     );
-    patch(this._trials, [trialTable(info)]);
-    this._best.update(info);
+    this._table.update(info);
     this._figures.forEach(each => {
       each.show();
     });
   }
 
   dispose(): void {
-    this._best.dispose();
     this._resume.dispose();
     this._figures.forEach(each => {
       each.dispose();
@@ -116,8 +104,7 @@ export class TuningSection {
   private readonly _state = h('div', {});
   private readonly _words = h('p', { class: 'smtc-note' });
   private readonly _left = h('div', {});
-  private readonly _trials = h('div', {});
-  private readonly _best = new BestChart();
+  private readonly _table = folded(t('Trials'), false, trialTable());
   private readonly _resume: ResumeBox;
   private readonly _figures;
   private readonly _isLive: boolean;
@@ -136,25 +123,16 @@ function moneyNodes(info: ITuningInfo): readonly Node[] {
     budgetUsd === null
       ? t('%1 spent, no budget', spent)
       : t('%1 of %2 spent', spent, format(budgetUsd, 'USD'));
-  const bar = (share: number, label: string): HTMLElement =>
-    h(
-      'div',
-      { class: 'smtc-tuning-row', role: 'img', 'aria-label': label },
-      h(
-        'span',
-        { class: 'smtc-tuning-bar' },
-        h('span', { style: `width: ${(100 * Math.min(1, share)).toFixed(1)}%` })
-      ),
-      h('span', { class: 'smtc-number' }, label)
-    );
+  const told = (text: string): HTMLElement =>
+    h('span', { class: 'smtc-number' }, text);
   return [
     bar(
       ended / Math.max(1, numTrials),
-      t('%1 of %2 trials ended', ended, numTrials)
+      told(t('%1 of %2 trials ended', ended, numTrials))
     ),
     ...(usd === null || budgetUsd === null
       ? [h('p', { class: 'smtc-note' }, words)]
-      : [bar(usd / budgetUsd, words)]),
+      : [bar(usd / budgetUsd, told(words))]),
     ...(evidence === 'measured'
       ? []
       : [h('span', { class: 'smtc-badge' }, t(evidence))])
@@ -189,31 +167,32 @@ function stateNodes(info: ITuningInfo, ended: boolean): readonly Node[] {
   ];
 }
 
-function trialTable(info: ITuningInfo): HTMLElement {
-  const { searched, trials, objective } = info;
-  const heads = [
-    t('Trial'),
-    objective,
-    ...searched.map(({ name }) => name),
-    t('State'),
-    t('Steps'),
-    t('Cost'),
-    t('Name of the run')
-  ];
-  return table(
-    '',
-    heads.map(name => column(name)),
-    trials.map(trial => [
-      format(trial.number, 'count'),
-      format(trial.objective ?? NaN, 'number'),
-      ...searched.map((each, place) =>
-        valueWords(each, trial.values[place] ?? null)
-      ),
-      [stateOf(trial), trial.reason].filter(Boolean).join(': '),
-      format(trial.steps, 'count'),
-      format(trial.usd ?? NaN, 'USD'),
-      h('code', {}, trial.run)
-    ])
+function trialTable(): IPart<ITuningInfo> {
+  const region = { tabindex: 0, role: 'region', 'aria-label': t('Trials') };
+  return drawn(
+    h('div', { class: 'smtc-scroll', ...region }),
+    ({ searched, trials, objective }) => {
+      const heads = [
+        ...[t('Trial'), objective, ...searched.map(({ name }) => name)],
+        ...[t('State'), t('Steps'), t('Cost'), t('Name of the run')]
+      ];
+      const lines = trials.map(
+        trial =>
+          [
+            format(trial.number, 'count'),
+            format(trial.objective ?? NaN, 'number'),
+            ...searched.map((each, place) =>
+              valueWords(each, trial.values[place] ?? null)
+            ),
+            [stateOf(trial), trial.reason].filter(Boolean).join(': '),
+            format(trial.steps, 'count'),
+            format(trial.usd ?? NaN, 'USD'),
+            h('code', {}, trial.run)
+          ] as const
+      );
+      const names = heads.map(name => column(name));
+      return [table('', names, lines)];
+    }
   );
 }
 

@@ -4,7 +4,7 @@ import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import { s } from '../plan/svg.js';
 import { between } from './parallel.js';
-import { axisOf, Figure, plot, type IAxis } from './plot.js';
+import { axisOf, bar, Figure, plot, type IAxis } from './plot.js';
 import {
   axisName,
   colorOf,
@@ -94,7 +94,7 @@ function slice(
 
 function across(each: ISearchedInfo): IAxis {
   const { low, high, isLog, choices } = each;
-  const inner = between(low, high, isLog);
+  const inner = between(each);
   const on = (share: number): number =>
     isLog ? low * (high / low) ** share : low + (high - low) * share;
   const ticks =
@@ -104,6 +104,7 @@ function across(each: ISearchedInfo): IAxis {
   const step = Math.ceil(ticks.length / MOST_TICKS);
   return {
     label: axisName(each),
+    unit: 'number',
     scale: {
       from: low,
       to: high,
@@ -125,21 +126,16 @@ function importanceBars(searched: readonly ISearchedInfo[]): HTMLElement {
       ' ',
       h('span', { class: 'smtc-badge' }, t('estimated'))
     ),
-    ...searched.map(({ name, importance }) => {
-      const share = importance ?? NaN;
-      return h(
-        'div',
-        { class: 'smtc-tuning-row' },
+    ...searched.map(({ name, importance }) =>
+      bar(
+        importance ?? 0,
         h('span', { class: 'smtc-tuning-name' }, name),
         h(
           'span',
-          { class: 'smtc-tuning-bar', 'aria-hidden': 'true' },
-          h('span', {
-            style: `width: ${(100 * (importance ?? 0)).toFixed(1)}%`
-          })
-        ),
-        h('span', { class: 'smtc-number' }, format(share, 'fraction'))
-      );
-    })
+          { class: 'smtc-number' },
+          format(importance ?? NaN, 'fraction')
+        )
+      )
+    )
   );
 }

@@ -10,7 +10,7 @@ import { t } from '../i18n.js';
  * Write a value of a hyperparameter, or the place of one among its choices.
  */
 export function valueWords(
-  { choices }: ISearchedInfo,
+  { choices }: Pick<ISearchedInfo, 'choices'>,
   value: number | null
 ): string {
   if (value === null) {
