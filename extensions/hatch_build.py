@@ -25,6 +25,7 @@ _BUILT = (
     ),
     _STATIC / "share.js",
     _STATIC / "spot.js",
+    _STATIC / "tuning.js",
     _STATIC / "third-party-notices.txt",
     _LAB_EXTENSION / "package.json",
 )

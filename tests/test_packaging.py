@@ -18,6 +18,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 BUILT = {
     *("widget.js", "widget.css", "stages.js", "stages.css", "share.js", "spot.js"),
+    "tuning.js",
     *("run_table.js", "run_table.css", "run_comparison.js", "run_comparison.css"),
     *("third-party-notices.txt", "sources.sha256"),
 }
@@ -212,7 +213,10 @@ def test_no_lock_file_names_a_registry() -> None:
 
 
 def test_what_is_built_names_no_place_of_the_machine_that_built_it() -> None:
-    ours = [ROOT / STATIC / name for name in ("widget.js", "spot.js", "stages.js", "share.js")]
+    ours = [
+        ROOT / STATIC / name
+        for name in ("widget.js", "spot.js", "stages.js", "share.js", "tuning.js")
+    ]
     modules = [*ours, *(ROOT / LAB_EXTENSION).rglob("*.js*")]
 
     for module in modules:
@@ -239,6 +243,7 @@ def test_little_is_loaded_before_somebody_looks_at_a_view() -> None:
     [
         ("widget.js", 110_000),
         ("spot.js", 10_000),
+        ("tuning.js", 14_000),
         ("stages.js", 8_000),
         ("run_table.js", 10_000),
         ("run_comparison.js", 45_000),

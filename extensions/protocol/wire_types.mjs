@@ -96,7 +96,7 @@ function typeOf(part) {
     case 'integer':
       return 'number';
     default:
-      return part.type;
+      return part.type ?? 'unknown';
   }
 }
 

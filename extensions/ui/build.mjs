@@ -138,6 +138,12 @@ const OF_COMPARED = /^(Compared(Curve|Run)|RunComparison|Difference)$/;
 const OF_SPOT = /^(AnsweredPolicy|Interval|SpotAnswer)$/;
 
 /**
+ * What only the part about a search of hyperparameters reads.
+ */
+const OF_TUNING =
+  /^(TuningInfo|SearchedInfo|TrialInfo|BestInfo|TrialCurve|PricedTrial)$/;
+
+/**
  * Writes schemas that many fields share once each.
  *
  * @param text - TypeScript of an object of schemas.
@@ -205,13 +211,19 @@ async function bundle(entryPoints, isRead) {
   });
 }
 
+const isOfAll = name =>
+  !OF_STAGES.test(name) &&
+  !OF_LISTS.test(name) &&
+  !OF_COMPARED.test(name) &&
+  (name === 'Interval' || !OF_SPOT.test(name));
 await bundle(
-  { widget: 'src/widget.ts', share: 'src/share.ts' },
-  name =>
-    !OF_STAGES.test(name) &&
-    !OF_LISTS.test(name) &&
-    !OF_COMPARED.test(name) &&
-    (name === 'Interval' || !OF_SPOT.test(name))
+  { widget: 'src/widget.ts' },
+  name => isOfAll(name) && !OF_TUNING.test(name)
+);
+await bundle({ share: 'src/share.ts' }, isOfAll);
+await bundle(
+  { tuning: 'src/tuning.ts' },
+  name => OF_TUNING.test(name) || name === 'Interval'
 );
 await bundle({ spot: 'src/spot.ts' }, name => OF_SPOT.test(name));
 await bundle({ stages: 'src/stages.ts' }, name => OF_STAGES.test(name));

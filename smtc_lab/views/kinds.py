@@ -28,6 +28,8 @@ from smtc_lab.store.run_folder import runs_root
 from smtc_lab.study.folder import StudyFolder, read_request, studies_root
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from matplotlib.figure import Figure
 
     from smtc_lab.follow.stream import Send
@@ -93,6 +95,18 @@ class ViewKind(ABC, Generic[S]):
         raise LauncherError(
             f"A {self.name} has no instances of its own. Interrupt the run that goes on."
         )
+
+    def resume(self, thing: Thing, more: Mapping[str, Any]) -> None:  # noqa: ARG002  a search can be
+        """Go on with what has ended.
+
+        Args:
+            thing: What goes on.
+            more: What a browser gave: ``max_jobs`` or ``budget_usd``, of a search.
+
+        Raises:
+            SmtcLabError: It cannot go on.
+        """
+        raise LauncherError(f"A {self.name} does not go on. Start it once more.")
 
     @abstractmethod
     def watch(self, path: Path, send: Send | None, audience: Audience) -> Watch:

@@ -23,9 +23,11 @@ from smtc_lab.views.plan.info import PlanInfo
 from smtc_lab.views.run.info import LogInfo, RunInfo
 from smtc_lab.views.run.snapshot import CurveInfo
 from smtc_lab.views.run_comparison.comparison import RunComparison
+from smtc_lab.views.scaling.info import ScalingInfo
 from smtc_lab.views.scripts.info import Scripts
 from smtc_lab.views.spot.info import SpotAnswer
 from smtc_lab.views.study.info import ComparisonInfo
+from smtc_lab.views.tuning.info import TuningInfo
 from smtc_lab.views.widgets.traits.catalog import SHOWN
 
 
@@ -38,6 +40,8 @@ class Wire(BaseModel):
     log: LogInfo
     beat: BeatInfo
     comparison: ComparisonInfo
+    scaling: ScalingInfo
+    tuning: TuningInfo
     plan: PlanInfo
     planned_cut: PlannedCutInfo
     planned_model: PlannedModelInfo

@@ -8,9 +8,9 @@ import pytest
 from matplotlib.text import Text
 
 from smtc_lab.metrics.parity import ParityResult
-from smtc_lab.views.live.scaling_info import scaling_info
 from smtc_lab.views.scaling.bundle import bundle_of, snapshot_of
 from smtc_lab.views.scaling.figure import scaling_figure, write_scaling_figure
+from smtc_lab.views.scaling.info import scaling_info, scaling_of
 from smtc_lab.views.scaling.text import scaling_rows, scaling_text
 from smtc_lab.views.study.snapshot import COMPARISON_MIME
 from smtc_lab.views.text import format as fmt
@@ -40,8 +40,9 @@ def test_a_notebook_keeps_numbers_text_html_and_picture(scaling: Scaling) -> Non
     bundle = bundle_of(scaling)
 
     kept = bundle[COMPARISON_MIME]
+    (section,) = kept["info"]["sections"]
     assert kept["kind"] == "scaling"
-    assert [p["devices"] for p in kept["info"]["scaling"]["curves"][0]["points"]] == [1, 2, 4]
+    assert [p["devices"] for p in section["values"]["curves"][0]["points"]] == [1, 2, 4]
     assert kept["info"]["sentence"] == scaling.verdict
     assert "<script" not in bundle["text/html"]
     assert "weak efficiency" in bundle["text/html"]
@@ -162,7 +163,7 @@ def test_the_figure_is_written_as_its_suffix_says(scaling: Scaling, tmp_path: Pa
     for name in ("figure.png", "figure.svg", "figure.pdf"):
         write_scaling_figure(scaling, tmp_path / name)
         assert (tmp_path / name).stat().st_size > 5_000
-    info = snapshot_of(scaling).info.scaling
+    info = scaling_of(snapshot_of(scaling).info)
     assert info is not None
     left, right = scaling_figure(info).axes
     assert left.get_ylabel() == "weak efficiency"

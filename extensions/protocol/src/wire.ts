@@ -39,6 +39,8 @@ function readPart(schema: ISchema, value: unknown, path: string): unknown {
       return readObject(schema, value, path);
     case 'boolean':
       return checked(typeof value === 'boolean', value, path, 'true or false');
+    case undefined: // what draws it reads it
+      return value;
     case 'string':
       return checked(typeof value === 'string', value, path, 'text');
     default:

@@ -48,3 +48,12 @@ function curveOf(launch: JsonObject): JsonObject {
     mean: bins('mean')
   };
 }
+
+/**
+ * Read a scaling study that was saved before studies had sections.
+ */
+export function sectionsOf({ scaling }: JsonObject): JsonObject {
+  return typeof scaling === 'object' && scaling !== null
+    ? { sections: [{ name: 'scaling', values: scaling }] }
+    : {};
+}

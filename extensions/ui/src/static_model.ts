@@ -9,7 +9,7 @@ import {
 import { BaseModel } from './base_model.js';
 import type { IModel } from './model.js';
 import { sortedPage } from './run_table/page.js';
-import { tablesOfFirstVersion } from './static_first_version.js';
+import { sectionsOf, tablesOfFirstVersion } from './static_first_version.js';
 
 const PLAN_VERSION = 1;
 const RUN_VERSION = 1;
@@ -104,7 +104,8 @@ function savedOf(kind: string, saved: JsonObject): IStaticResult {
  * Return the description as one of something that is over: nothing more comes from a file.
  */
 function endedInfo(saved: JsonObject): JsonObject {
-  const info = objectOf(saved['info'], 'The description of a saved result');
+  const told = objectOf(saved['info'], 'The description of a saved result');
+  const info = { ...told, ...sectionsOf(told) };
   return info['ended'] === false
     ? { ...info, ended: true, reason: SAVED_LIVE }
     : info;

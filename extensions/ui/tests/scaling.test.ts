@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import comparison from '../../../tests/fixtures/comparison_info.json';
+import { staticResult } from '../src/static_model.js';
+import { viewNamed } from '../src/views.js';
 import { FakeModel, shownIn } from './fake_model.js';
 import { HOSTILE, markupOf } from './hostile.js';
 
@@ -40,6 +42,10 @@ const SCALING = {
   ]
 };
 
+const told = (values: object): object => ({
+  sections: [{ name: 'scaling', values }]
+});
+
 let model: FakeModel;
 let el: HTMLElement;
 let dispose: () => void;
@@ -47,7 +53,7 @@ let dispose: () => void;
 beforeEach(() => {
   vi.useFakeTimers();
   model = new FakeModel({
-    info: { ...comparison, scaling: SCALING },
+    info: { ...comparison, ...told(SCALING) },
     beat: { number: 1, elapsed_s: null }
   });
   el = document.createElement('div');
@@ -97,7 +103,7 @@ describe('a scaling study', () => {
     points[1] = { ...POINT, ...points[1], lost };
     model.change({
       ...comparison,
-      scaling: { ...SCALING, curves: [{ ...curve, points }] }
+      ...told({ ...SCALING, curves: [{ ...curve, points }] })
     });
 
     const bar = el.querySelectorAll('.smtc-scaling-lost .smtc-money-bar')[1];
@@ -119,7 +125,7 @@ describe('a scaling study', () => {
 
     model.change({
       ...comparison,
-      scaling: { ...SCALING, curves: [{ ...curve, knee: null }] }
+      ...told({ ...SCALING, curves: [{ ...curve, knee: null }] })
     });
 
     expect(el.querySelectorAll('.smtc-scaling-knee')).toHaveLength(0);
@@ -141,7 +147,7 @@ describe('a scaling study', () => {
 
     model.change({
       ...comparison,
-      scaling: { ...SCALING, curves: [{ ...curve, points }] }
+      ...told({ ...SCALING, curves: [{ ...curve, points }] })
     });
 
     expect(el.querySelectorAll('.smtc-scaling-interval')).toHaveLength(0);
@@ -157,19 +163,39 @@ describe('a scaling study', () => {
       [...el.querySelectorAll<HTMLElement>('.smtc-fold')].find(
         ({ textContent }) => textContent.includes('Speed-up and saving')
       );
-    model.change({ ...comparison, ended: false, scaling: SCALING });
+    model.change({ ...comparison, ended: false, ...told(SCALING) });
     expect(ratios()?.hidden).toBe(true);
 
-    model.change({ ...comparison, ended: false, scaling: null });
+    model.change({ ...comparison, ended: false, sections: [] });
 
     expect(ratios()?.hidden).toBe(false);
   });
 
   it('shows neither while no round is whole', () => {
-    model.change({ ...comparison, scaling: null });
+    model.change({ ...comparison, sections: [] });
 
     const figures = el.querySelectorAll<HTMLElement>('.smtc-scaling-chart');
     expect([...figures].map(({ hidden }) => hidden)).toEqual([true]);
+  });
+
+  it('is shown as before where it was saved before there were sections', () => {
+    const older = Object.fromEntries(
+      Object.entries(comparison).filter(([name]) => name !== 'sections')
+    );
+    const saved = { version: 2, kind: 'scaling', tables: {}, comparison: null };
+    dispose();
+    const kept = staticResult({
+      ...saved,
+      info: { ...older, scaling: SCALING }
+    });
+    const shown = viewNamed(kept.view);
+    dispose = shown.render({
+      ...{ el, model: kept.model },
+      state: shown.initialize(kept.model)
+    });
+
+    expect(el.querySelectorAll('.smtc-scaling-knee')).toHaveLength(1);
+    expect(el.querySelectorAll('.smtc-scaling-lost')).toHaveLength(1);
   });
 
   it('makes no markup of hostile names', () => {

@@ -109,14 +109,6 @@ class TuningFound(Displayed, Result):
         has_all = all(trial.usd is not None for trial in self.trials if trial.steps)
         return sum(known) if known and has_all else None
 
-    def so_far(self) -> list[float | None]:
-        """Return the best objective after each trial, in their order; None: none is known."""
-        found: list[float | None] = []
-        for place in range(len(self.trials)):
-            best = best_of(self.trials[: place + 1], is_minimized=self.is_minimized)
-            found.append(None if best is None else best.value)
-        return found
-
     def to_pandas(self) -> Any:  # noqa: ANN401  pandas need not be there
         """Return a ``pandas.DataFrame`` of the trials, by SageMaker's names of its columns.
 

@@ -1,4 +1,4 @@
-"""Stops or interrupts something from a view, which must not wait for that."""
+"""Stops, interrupts or resumes something from a view, which must not wait for that."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def soon(
     what: str,
-    done: Literal["stopped", "interrupted"],
+    done: Literal["stopped", "interrupted", "resumed"],
     act: Callable[[], object],
     *,
     on_problem: Callable[[str], None],

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.study.scaling.scale import SCALING
 from smtc_lab.views.comparison.described import described
 from smtc_lab.views.figures.drawing import mime_bundle, picture_of
-from smtc_lab.views.live.scaling_info import scaling_info
 from smtc_lab.views.scaling.figure import scaling_figure
+from smtc_lab.views.scaling.info import scaling_info, scaling_section
 from smtc_lab.views.scaling.text import rows_of_page, scaling_text
 from smtc_lab.views.study.snapshot import COMPARISON_MIME, StudySnapshot
 from smtc_lab.views.study.words import study_html
@@ -23,9 +23,8 @@ def bundle_of(scaling: Scaling) -> dict[str, Any]:
     """Return the mime bundle of a scaling study's result."""
     seen = snapshot_of(scaling)
     info = seen.info
-    if info.scaling is None:
-        raise AssertionError("a result has its numbers")
-    picture = picture_of(scaling_figure(info.scaling, scale=info.scale))
+    told = scaling_info(scaling, [set_up.label for set_up in info.set_ups])
+    picture = picture_of(scaling_figure(told, scale=info.scale))
     return mime_bundle(
         {COMPARISON_MIME: seen.as_dict()},
         html=study_html(info, picture=picture),
@@ -50,6 +49,6 @@ def snapshot_of(scaling: Scaling) -> StudySnapshot:
         rows=rows_of_page(scaling, names, info.rows),
         findings=told(scaling.findings),
         code="",
-        scaling=scaling_info(scaling, names),
+        sections=scaling_section(scaling, names),
     )
     return StudySnapshot(kind=SCALING, info=info, comparison=scaling.comparison)

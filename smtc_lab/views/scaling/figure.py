@@ -10,7 +10,7 @@ from smtc_lab.metrics.result import NO_CLAIM
 from smtc_lab.metrics.scaling.verdict import CAUSE_WORDS, REST
 from smtc_lab.views.figures.frame import NAME_COLUMNS, framed_figure, rendered, styled
 from smtc_lab.views.figures.theme import LIGHT
-from smtc_lab.views.live.scaling_info import scaling_info
+from smtc_lab.views.scaling.info import scaling_info
 from smtc_lab.views.text import format as fmt
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.metrics.scaling.scaling import Cause, Scaling
     from smtc_lab.views.figures.theme import Theme
-    from smtc_lab.views.live.scaling_info import ScaledCurve, ScaledPoint, ScalingInfo
+    from smtc_lab.views.scaling.info import ScaledCurve, ScaledPoint, ScalingInfo
 
 
 class _Look(NamedTuple):

@@ -13,8 +13,8 @@ from smtc_lab.study.scaling.scale import SCALING as NAME
 from smtc_lab.study.scaling.scale import ScalingRun, question_of
 from smtc_lab.views.code.cells import scale_code
 from smtc_lab.views.comparison.kind import ComparisonKind
-from smtc_lab.views.live.scaling_info import scaling_info
 from smtc_lab.views.scaling.follower import ScalingFollower
+from smtc_lab.views.scaling.info import scaling_of, scaling_section
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.study.folder import StudyRequest
     from smtc_lab.study.study_run import StudyRun
-    from smtc_lab.views.live.scaling_info import ScalingInfo
     from smtc_lab.views.study.follower import StudyFollower
+    from smtc_lab.views.study.info import Section
     from smtc_lab.views.study.snapshot import StudySnapshot
 
 
@@ -67,12 +67,11 @@ class ScalingKind(ComparisonKind):
         scaling = _scaling(follower)
         return scaling.findings if scaling is not None and self.is_verdict(follower) else ()
 
-    def scaling(self, follower: StudyFollower) -> ScalingInfo | None:
-        """Return the numbers of its charts."""
+    def sections(self, follower: StudyFollower) -> tuple[Section, ...]:
+        """Return its charts, once a round is whole."""
         scaling = _scaling(follower)
-        if scaling is None:
-            return None
-        return scaling_info(scaling, [job.cluster.label for job in follower.jobs])
+        names = [job.cluster.label for job in follower.jobs]
+        return () if scaling is None else scaling_section(scaling, names)
 
     def code(self, request: StudyRequest) -> str:
         """Return the lines of a notebook that scale the same; empty: they cannot be told."""
@@ -98,7 +97,7 @@ class ScalingKind(ComparisonKind):
         # matplotlib takes most of a second to import
         from smtc_lab.views.scaling.figure import scaling_figure  # noqa: PLC0415
 
-        scaling = seen.info.scaling
+        scaling = scaling_of(seen.info)
         return None if scaling is None else scaling_figure(scaling, scale=seen.info.scale)
 
 

@@ -30,7 +30,7 @@ MOST_WATCHES = 256
 _LONGEST_MESSAGE_BYTES = 64 * 1024
 
 
-_MAY = frozenset({"stop", "interrupt"})
+_MAY = frozenset({"stop", "interrupt", "resume"})
 """Messages of a view that need the right to execute."""
 
 

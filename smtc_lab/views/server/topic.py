@@ -79,7 +79,9 @@ class WatchTopic(Topic):
         self._kind = kind_at(path)
         self._values: dict[str, tuple[int, Any]] = {}
         self._watch = self._kind.watch(path, None, self)
-        self.on_values({"stop_problem": "", "interrupt_problem": "", **self._watch.first()})
+        self._pause_s = self._watch.pause_s
+        problems = dict.fromkeys(("stop_problem", "interrupt_problem", "resume_problem"), "")
+        self.on_values({**problems, **self._watch.first()})
         self._watch.start()
 
     def on_values(self, values: Mapping[str, Any]) -> None:
@@ -121,6 +123,8 @@ class WatchTopic(Topic):
             self.stop()
         elif content.get("type") == "interrupt":
             self.interrupt()
+        elif content.get("type") == "resume":
+            self.resume(content)
 
     def stop(self) -> None:
         """Stop what is watched, in a thread, and tell all listeners if that fails."""
@@ -143,9 +147,40 @@ class WatchTopic(Topic):
             on_problem=lambda problem: self.on_values({"interrupt_problem": problem}),
         )
 
+    def resume(self, more: Mapping[str, Any]) -> None:
+        """Go on with what has ended, in a thread, and tell all listeners if that fails.
+
+        Args:
+            more: What a view's message says it may take.
+        """
+        self.on_values({"resume_problem": ""})
+
+        def go_on() -> None:
+            self._kind.resume(self._kind.open(self._path), more)
+            self._watch_again()
+
+        soon(
+            self._kind.name,
+            "resumed",
+            go_on,
+            on_problem=lambda problem: self.on_values({"resume_problem": problem}),
+        )
+
     def set_pause(self, pause_s: float) -> None:
         """Look at most once in so many seconds."""
-        self._watch.pause_s = pause_s
+        self._pause_s = self._watch.pause_s = pause_s
+
+    def _watch_again(self) -> None:
+        """Watch what has ended and goes on."""
+        self._watch.close()
+        watch = self._kind.watch(self._path, None, self)
+        watch.pause_s = self._pause_s
+        with self._lock:
+            self._watch = watch
+            for listener in self._listeners:
+                watch.stream.join(listener.on_message)
+        self.on_values(watch.first())
+        watch.start()
 
     def close(self) -> None:
         """End the watch, soon."""

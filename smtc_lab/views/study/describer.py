@@ -124,7 +124,7 @@ class StudyDescriber:
                 )
             ),
             launch_cost=self._launch_cost(),
-            scaling=self._kind.scaling(follower),
+            sections=self._kind.sections(follower),
             is_billed=self._is_billed(),
         )
         return self._latest

@@ -13,7 +13,6 @@ from smtc_lab.metrics.result import Evidence, Interval  # noqa: TC001  pydantic 
 from smtc_lab.metrics.spent import LaunchCause, StepsCause  # noqa: TC001  pydantic reads it
 from smtc_lab.views.live.foretold import Foretold  # noqa: TC001  pydantic reads it
 from smtc_lab.views.live.part_use import PartUse  # noqa: TC001  pydantic reads it
-from smtc_lab.views.live.scaling_info import ScalingInfo  # noqa: TC001  pydantic reads it
 from smtc_lab.views.run.info import Predicted  # noqa: TC001  pydantic reads it
 from smtc_lab.views.text.findings import FindingInfo  # noqa: TC001  pydantic reads it
 from smtc_lab.views.text.json_values import json_values
@@ -157,6 +156,24 @@ class LaunchCostPart:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Section:
+    """What a kind of study says of its own, below the answer."""
+
+    name: str
+    """What draws it; a view that does not know it shows its words."""
+
+    sentence: str = ""
+    """What it says; empty: the picture says it."""
+
+    rows: tuple[RowInfo, ...] = ()
+    """A table, where there is no room for a picture."""
+
+    values: Any = None
+    """What its picture shows: a dataclass, which the one that draws it reads; None: there is
+    none."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ComparisonInfo:
     """Where a comparison stands, and what is seen so far."""
 
@@ -227,8 +244,8 @@ class ComparisonInfo:
     """The same of one launch; no part of one that was emulated, whose start-up and end are on a
     scale of their own."""
 
-    scaling: ScalingInfo | None = None
-    """How the job grows with its devices; None: another kind of study, or no round is whole."""
+    sections: tuple[Section, ...] = ()
+    """What its kind says of its own."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the information as JSON values."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.finding import Finding
     from smtc_lab.study.folder import StudyRequest
     from smtc_lab.study.study_run import StudyRun
-    from smtc_lab.views.live.scaling_info import ScalingInfo
+    from smtc_lab.views.study.info import Section
     from smtc_lab.views.text.set_ups import RowInfo
 
 
@@ -52,9 +52,9 @@ class StudyOwn:
         """Return what else is to be said of it."""
         return ()
 
-    def scaling(self, follower: StudyFollower) -> ScalingInfo | None:  # noqa: ARG002  as above
-        """Return how its job grows with devices; None: it does not ask that, or not yet."""
-        return None
+    def sections(self, follower: StudyFollower) -> tuple[Section, ...]:  # noqa: ARG002  as above
+        """Return what it shows below its answer, and no other kind does."""
+        return ()
 
     def code(self, request: StudyRequest) -> str:  # noqa: ARG002  as above
         """Return the lines of a notebook that do the same; empty: they cannot be written."""

@@ -9,8 +9,11 @@ from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.rendering import render
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from smtc_lab.views.figures.drawing import Picture
     from smtc_lab.views.study.info import ComparisonInfo
+    from smtc_lab.views.text.set_ups import RowInfo
 
 
 def study_html(
@@ -43,10 +46,7 @@ def study_text(info: ComparisonInfo) -> str:
     evidence = {set_up.evidence for set_up in info.set_ups}
     rows = [
         *(f"  numbers are: {word}" for word in evidence if len(evidence) == 1),
-        *(
-            f"  {row.label}: {' | '.join(', '.join(cell) for cell in row.cells)}"
-            for row in info.rows
-        ),
+        *_lines(info.rows),
     ]
     return "\n".join(
         [
@@ -54,7 +54,18 @@ def study_text(info: ComparisonInfo) -> str:
             *filter(None, (info.reason, info.sentence)),
             f"  set-ups: {names}",
             *rows,
+            *(
+                line
+                for section in info.sections
+                for line in (*filter(None, (section.sentence,)), *_lines(section.rows))
+            ),
             *map(str, info.findings),
             *info.notes,
         ]
     )
+
+
+def _lines(rows: Sequence[RowInfo]) -> list[str]:
+    return [
+        f"  {row.label}: {' | '.join(', '.join(cell) for cell in row.cells)}" for row in rows
+    ]

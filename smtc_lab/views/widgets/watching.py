@@ -8,12 +8,13 @@ import traitlets
 
 from smtc_lab.views.kinds import kind_of
 from smtc_lab.views.live.stopping import soon
-from smtc_lab.views.widgets.base import View
+from smtc_lab.views.widgets.base import View, built_front_end
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from smtc_lab.views.kinds import Thing
+    from smtc_lab.views.live.watch import Watch
 
 
 class WatchingView(View):
@@ -64,16 +65,17 @@ class Monitor(WatchingView):
     interrupt_problem = traitlets.Unicode(read_only=True).tag(sync=True)
     """Why its instances could not be taken away; empty: they could, or nobody asked."""
 
+    resume_problem = traitlets.Unicode(read_only=True).tag(sync=True)
+    """Why it could not go on; empty: it could, or nobody asked."""
+
     ended = traitlets.Bool(read_only=True)
-    """Whether it has ended and everything of it was told. Turns true once, in a thread."""
+    """Whether it has ended and everything of it was told. Turns true in a thread."""
 
     def __init__(self, run: Thing) -> None:
         self.run = run
         kind = kind_of(run)
         self.watched = kind.name
-        self._watch = kind.watch(run.folder.path, self.send, self)
-        # what a browser gets first is whole
-        self.on_values(self._watch.first())
+        self._watch = self._first_look()
         super().__init__(_view=f"{kind.name}-monitor")
         self.on_msg(self._on_message)
         self._watch.start()
@@ -92,6 +94,28 @@ class Monitor(WatchingView):
             on_problem=lambda problem: self.set_trait("interrupt_problem", problem),
         )
 
+    def resume(self, more: Mapping[str, Any] | None = None) -> None:
+        """Go on with what has ended, in a thread.
+
+        Args:
+            more: ``max_jobs`` or ``budget_usd`` of a search; None: as many as it had.
+        """
+        self.set_trait("resume_problem", "")
+
+        def go_on() -> None:
+            kind_of(self.run).resume(self.run, more or {})
+            self._watch.close()
+            self.set_trait("ended", False)
+            self._watch = self._first_look()
+            self._watch.start()
+
+        soon(
+            self.watched,
+            "resumed",
+            go_on,
+            on_problem=lambda problem: self.set_trait("resume_problem", problem),
+        )
+
     def close(self) -> None:
         """Stop watching, and take the view away. What is shown goes on."""
         if hasattr(self, "_watch"):  # what is not there was refused before
@@ -105,6 +129,12 @@ class Monitor(WatchingView):
     def _stop_watched(self) -> None:
         self.run.stop()
 
+    def _first_look(self) -> Watch:
+        """Return what watches it; a browser gets first what is whole."""
+        watch = kind_of(self.run).watch(self.run.folder.path, self.send, self)
+        self.on_values(watch.first())
+        return watch
+
     def _on_message(self, _widget: object, content: Any, _buffers: object) -> None:  # noqa: ANN401  what a browser sent
         if not isinstance(content, dict) or self._watch.answer(content):
             return
@@ -112,3 +142,7 @@ class Monitor(WatchingView):
             self.stop()
         elif content.get("type") == "interrupt":
             self.interrupt()
+        elif content.get("type") == "resume":
+            self.resume(content)
+        elif content.get("type") == "tuning-part":
+            self.send({"type": "tuning-part", "module": built_front_end("tuning.js")})

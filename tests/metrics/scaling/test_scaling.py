@@ -17,8 +17,8 @@ from smtc_lab.metrics.scaling.efficiency import knee, marginal_efficiency
 from smtc_lab.metrics.scaling.lost import parts_of_steps
 from smtc_lab.metrics.scaling.scaling import CAUSES, Scaling
 from smtc_lab.spec.emulation import Emulation
-from smtc_lab.views.live.scaling_info import scaling_info
 from smtc_lab.views.scaling.figure import scaling_figure
+from smtc_lab.views.scaling.info import scaling_info
 from smtc_lab.views.scaling.text import scaling_text
 from smtc_lab.views.text.words import headline
 from tests.kit.scaling import TrueStep, made_scaling, scaling_runs

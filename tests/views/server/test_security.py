@@ -219,6 +219,9 @@ async def test_a_user_without_the_right_to_execute_may_look_and_not_stop(
     await tab.say(1, type="interrupt")
     await tab.until(lambda tab: tab.values[1].get("interrupt_problem"))
     assert tab.values[1]["interrupt_problem"].startswith("You may not interrupt runs on this")
+    await tab.say(1, type="resume")
+    await tab.until(lambda tab: tab.values[1].get("resume_problem"))
+    assert tab.values[1]["resume_problem"].startswith("You may not resume runs on this")
 
 
 async def test_a_user_without_any_right_sees_nothing(

@@ -52,7 +52,8 @@ async def test_a_watch_tells_what_a_widget_would_know(
     await tab.until(lambda tab: len(steps_of(tab, 7)) == 3)
 
     values = tab.values[7]
-    assert set(values) == {"info", "log", "beat", "stop_problem", "interrupt_problem"}
+    problems = {"stop_problem", "interrupt_problem", "resume_problem"}
+    assert set(values) == {"info", "log", "beat", *problems}
     assert values["info"]["job_name"] == "train-r1"
     assert values["log"] == {"lines": [], "unfinished": [], "leftOut": 0, "silent": []}
     assert values["stop_problem"] == ""

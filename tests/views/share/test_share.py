@@ -64,7 +64,7 @@ def test_a_scaling_result_is_one_page_with_its_numbers_and_losses(tmp_path: Path
 
     told = shared(scaling)
     assert (told.kind, told.goes_on, told.is_emulated) == ("scaling", False, False)
-    assert told.saved["info"]["scaling"]["curves"][0]["points"][1]["devices"] == 2
+    assert told.saved["info"]["sections"][0]["values"]["curves"][0]["points"][1]["devices"] == 2
     assert "exposed communication (ms/step)" in page
     assert 'http-equiv="Content-Security-Policy"' in page
 

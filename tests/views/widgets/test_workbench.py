@@ -146,7 +146,7 @@ def test_the_browser_starts_a_scaling_study_of_the_set_ups(workbench: Workbench)
     scaling = workbench.outcome(60)
     assert [curve.name for curve in scaling.curves] == ["one"]
     wait_until(lambda: workbench.info["ended"], what="the view has seen the end")
-    assert workbench.info["scaling"]["mode"] == "weak"
+    assert workbench.info["sections"][0]["values"]["mode"] == "weak"
 
 
 def test_devices_that_are_no_numbers_start_nothing(workbench: Workbench) -> None:

@@ -1,7 +1,7 @@
 import '@smtc-lab/ui/styles/index.css';
 import './dashboard.css';
 import { h } from '@smtc-lab/ui/dom.js';
-import { viewNamed } from '@smtc-lab/ui/views.js';
+import { viewNamed } from './views.js';
 import type { Kind } from '../connection/row.js';
 import { ProblemBox } from '../problem_box.js';
 import type { Texts } from '../texts.js';

@@ -2,7 +2,7 @@ import '@smtc-lab/ui/styles/index.css';
 import './designer.css';
 import { h } from '@smtc-lab/ui/dom.js';
 import { t } from '@smtc-lab/ui/i18n.js';
-import { viewNamed } from '@smtc-lab/ui/views.js';
+import { viewNamed } from '../dashboard/views.js';
 import { delayMs } from '../connection/backoff.js';
 import { diagnose } from '../diagnosis.js';
 import { dragCells, type IDraggedCell } from '../drag.js';

@@ -6,7 +6,7 @@ import type { IView } from '@smtc-lab/ui/model.js';
 import { staticResult } from '@smtc-lab/ui/static_model.js';
 import { runComparison } from '@smtc-lab/ui/run_comparison/view.js';
 import { runTable } from '@smtc-lab/ui/run_table/view.js';
-import { viewNamed } from '@smtc-lab/ui/views.js';
+import { viewNamed } from '../dashboard/views.js';
 import '@smtc-lab/ui/styles/index.css';
 import './result.css';
 import { speak, type ITexts } from '../language.js';

@@ -78,6 +78,31 @@ export interface IBeatInfo {
 }
 
 /**
+ * The best objective from the end of a trial on.
+ */
+export interface IBestInfo {
+  /**
+   * Trials that have ended by then.
+   */
+  readonly trials: number;
+
+  /**
+   * What they have cost together, in USD; None: unknown.
+   */
+  readonly usd: number | null;
+
+  /**
+   * Number of the best one.
+   */
+  readonly trial: number;
+
+  /**
+   * Its objective.
+   */
+  readonly objective: number;
+}
+
+/**
  * The billed time of one launch in its parts, or the means over several launches.
  */
 export interface IBill {
@@ -446,9 +471,9 @@ export interface IComparisonInfo {
   readonly launchCost: readonly ILaunchCostPart[];
 
   /**
-   * How the job grows with its devices; None: another kind of study, or no round is whole.
+   * What its kind says of its own.
    */
-  readonly scaling: IScalingInfo | null;
+  readonly sections: readonly ISection[];
 }
 
 /**
@@ -2026,6 +2051,41 @@ export interface IPrice {
 }
 
 /**
+ * One trial on one cluster, as the planner predicts it.
+ */
+export interface IPricedTrial {
+  /**
+   * Its number.
+   */
+  readonly trial: number;
+
+  /**
+   * Name of the cluster.
+   */
+  readonly cluster: string;
+
+  /**
+   * Its objective, which the cluster does not change.
+   */
+  readonly value: number;
+
+  /**
+   * What its training would cost there, in USD, with the planner's 80 % interval.
+   */
+  readonly usd: IInterval;
+
+  /**
+   * How long it would take there, in seconds, likewise.
+   */
+  readonly timeS: IInterval;
+
+  /**
+   * Whether none that is as good or better costs less.
+   */
+  readonly isBest: boolean;
+}
+
+/**
  * The measured steps of one of several trainers, means in seconds.
  */
 export interface IRankInfo {
@@ -2694,6 +2754,68 @@ export interface IScripts {
 }
 
 /**
+ * A hyperparameter that is searched.
+ */
+export interface ISearchedInfo {
+  /**
+   * What the script calls it.
+   */
+  readonly name: string;
+
+  /**
+   * Least value; of one of several values 0.
+   */
+  readonly low: number;
+
+  /**
+   * Greatest value; of one of several values the last one's place.
+   */
+  readonly high: number;
+
+  /**
+   * Whether its axis is logarithmic.
+   */
+  readonly isLog: boolean;
+
+  /**
+   * What it may be; empty: a number.
+   */
+  readonly choices: readonly string[];
+
+  /**
+   * Share of the order of the trials that it tells by itself, 0 to 1, estimated; None: too
+   * few trials.
+   */
+  readonly importance: number | null;
+}
+
+/**
+ * What a kind of study says of its own, below the answer.
+ */
+export interface ISection {
+  /**
+   * What draws it; a view that does not know it shows its words.
+   */
+  readonly name: string;
+
+  /**
+   * What it says; empty: the picture says it.
+   */
+  readonly sentence: string;
+
+  /**
+   * A table, where there is no room for a picture.
+   */
+  readonly rows: readonly IRowInfo[];
+
+  /**
+   * What its picture shows: a dataclass, which the one that draws it reads; None: there is
+   * none.
+   */
+  readonly values: unknown;
+}
+
+/**
  * One set-up of a comparison: a cluster, with its compiler settings.
  */
 export interface ISetUpInfo {
@@ -3003,6 +3125,156 @@ export interface ITimelineInfo {
 }
 
 /**
+ * The objective of a trial while it was trained.
+ */
+export interface ITrialCurve {
+  /**
+   * Its number.
+   */
+  readonly trial: number;
+
+  /**
+   * How many values there were by then, and the value.
+   */
+  readonly points: readonly (readonly [number, number])[];
+}
+
+/**
+ * A trial.
+ */
+export interface ITrialInfo {
+  /**
+   * From 0.
+   */
+  readonly number: number;
+
+  /**
+   * Job name of its run.
+   */
+  readonly run: string;
+
+  /**
+   * As of a ``Trial``.
+   */
+  readonly state: string;
+
+  /**
+   * Its objective; None: it has none that can be compared.
+   */
+  readonly objective: number | null;
+
+  /**
+   * Of each hyperparameter that is searched its value, or its place among the choices.
+   */
+  readonly values: readonly (number | null)[];
+
+  /**
+   * Values of the objective so far.
+   */
+  readonly points: number;
+
+  /**
+   * Steps that it has taken.
+   */
+  readonly steps: number;
+
+  /**
+   * What it has cost, in USD; None: unknown.
+   */
+  readonly usd: number | null;
+
+  /**
+   * Why it ended so; empty: there is nothing to say.
+   */
+  readonly reason: string;
+}
+
+/**
+ * What a search has found so far.
+ */
+export interface ITuningInfo {
+  /**
+   * Name of the search.
+   */
+  readonly name: string;
+
+  /**
+   * Name of the metric.
+   */
+  readonly objective: string;
+
+  /**
+   * Whether less is better.
+   */
+  readonly isMinimized: boolean;
+
+  /**
+   * How it is searched.
+   */
+  readonly strategy: string;
+
+  /**
+   * Of time and money.
+   */
+  readonly evidence: 'measured' | 'emulated';
+
+  /**
+   * Trials in all, if nothing ends it before.
+   */
+  readonly numTrials: number;
+
+  /**
+   * Trials so far.
+   */
+  readonly begun: number;
+
+  /**
+   * Those that have ended.
+   */
+  readonly ended: number;
+
+  /**
+   * Most that it may cost, in USD; None: no limit.
+   */
+  readonly budgetUsd: number | null;
+
+  /**
+   * What all trials have cost so far, in USD; None: unknown.
+   */
+  readonly usd: number | null;
+
+  /**
+   * The hyperparameters.
+   */
+  readonly searched: readonly ISearchedInfo[];
+
+  /**
+   * The best trials, then those without an objective: some hundreds.
+   */
+  readonly trials: readonly ITrialInfo[];
+
+  /**
+   * Where the best objective became another; the last one is where it stands now.
+   */
+  readonly soFar: readonly IBestInfo[];
+
+  /**
+   * Of some trials, by number.
+   */
+  readonly curves: readonly ITrialCurve[];
+
+  /**
+   * Trials on clusters; empty: nobody asked the planner.
+   */
+  readonly pareto: readonly IPricedTrial[];
+
+  /**
+   * What is not among those, a sentence each.
+   */
+  readonly leftOut: readonly string[];
+}
+
+/**
  * What a set-up would be with each instance type in the place of one group.
  *
  * Both lists are in the order of the catalog.
@@ -3046,6 +3318,7 @@ export interface IWire {
   readonly AddedGroup: IAddedGroup;
   readonly AnsweredPolicy: IAnsweredPolicy;
   readonly BeatInfo: IBeatInfo;
+  readonly BestInfo: IBestInfo;
   readonly Bill: IBill;
   readonly BinsHead: IBinsHead;
   readonly Calibrating: ICalibrating;
@@ -3098,6 +3371,7 @@ export interface IWire {
   readonly PlannedStageInfo: IPlannedStageInfo;
   readonly PointInfo: IPointInfo;
   readonly Price: IPrice;
+  readonly PricedTrial: IPricedTrial;
   readonly RankInfo: IRankInfo;
   readonly RankMapInfo: IRankMapInfo;
   readonly RankRowInfo: IRankRowInfo;
@@ -3111,6 +3385,8 @@ export interface IWire {
   readonly ScalingInfo: IScalingInfo;
   readonly ScriptFolder: IScriptFolder;
   readonly Scripts: IScripts;
+  readonly SearchedInfo: ISearchedInfo;
+  readonly Section: ISection;
   readonly SetUpInfo: ISetUpInfo;
   readonly SetUpLadder: ISetUpLadder;
   readonly SpotAnswer: ISpotAnswer;
@@ -3119,6 +3395,9 @@ export interface IWire {
   readonly StepsCostPart: IStepsCostPart;
   readonly SummaryInfo: ISummaryInfo;
   readonly TimelineInfo: ITimelineInfo;
+  readonly TrialCurve: ITrialCurve;
+  readonly TrialInfo: ITrialInfo;
+  readonly TuningInfo: ITuningInfo;
   readonly TypeOffers: ITypeOffers;
   readonly WireInfo: IWireInfo;
 }
@@ -3130,6 +3409,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   AddedGroup: {"properties":{"instance_type":{"type":"string"},"step_time_s":{"type":"number"},"usd_per_1000_steps":{"anyOf":[{"type":"number"},{"type":"null"}]}},"type":"object"},
   AnsweredPolicy: {"properties":{"policy":{"type":"string"},"usd":{"$ref":"Interval"},"finish_s":{"$ref":"Interval"},"deadline_probability":{"anyOf":[{"type":"number"},{"type":"null"}]},"ended_fraction":{"type":"number"},"save_every_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"use_spot_instances":{"anyOf":[{"type":"boolean"},{"type":"null"}]}},"type":"object"},
   BeatInfo: {"properties":{"number":{"type":"integer"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"type":"object"},
+  BestInfo: {"properties":{"trials":{"type":"integer"},"usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"trial":{"type":"integer"},"objective":{"type":"number"}},"type":"object"},
   Bill: {"properties":{"startup_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"startup_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"num_interruptions":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"interruptions_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"interruptions_usd":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"waited_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"evidence":{"enum":["measured","emulated"],"type":"string"}},"type":"object"},
   BinsHead: {"properties":{"first":{"type":"integer"},"width":{"type":"integer"}},"type":"object"},
   Calibrating: {"properties":{"state":{"default":"idle","enum":["idle","calibrating","stopping","done","stopped","failed"],"type":"string"},"sentence":{"default":"","type":"string"},"launch":{"default":0,"type":"integer"},"launches":{"default":0,"type":"integer"}},"type":"object"},
@@ -3137,7 +3417,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   CatalogPlans: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"of":{"default":"","type":"string"},"plans":{"default":[],"items":{"$ref":"CatalogPlan"},"type":"array"},"set_ups":{"default":[],"items":{"$ref":"PlacedSetUp"},"type":"array"}},"type":"object"},
   ComparedCurve: {"properties":{"metric":{"type":"string"},"step":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"time_s":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"usd":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"value":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"low":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"high":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"num_values":{"type":"integer"},"num_finite":{"type":"integer"}},"type":"object"},
   ComparedRun: {"properties":{"name":{"type":"string"},"label":{"type":"string"},"problem":{"type":"string"},"evidence":{"anyOf":[{"enum":["measured","emulated"],"type":"string"},{"type":"null"}]},"samples_per_step":{"anyOf":[{"type":"number"},{"type":"null"}]},"numbers":{"additionalProperties":{"type":"number"},"type":"object"},"texts":{"additionalProperties":{"type":"string"},"type":"object"},"curves":{"items":{"$ref":"ComparedCurve"},"type":"array"}},"type":"object"},
-  ComparisonInfo: {"properties":{"name":{"type":"string"},"entry_point":{"type":"string"},"state":{"type":"string"},"ended":{"type":"boolean"},"reason":{"type":"string"},"elapsed_s":{"type":"number"},"launches":{"type":"integer"},"rounds":{"type":"integer"},"evidence":{"enum":["measured","emulated"],"type":"string"},"scale":{"type":"string"},"sentence":{"type":"string"},"is_verdict":{"type":"boolean"},"set_ups":{"items":{"$ref":"SetUpInfo"},"type":"array"},"launched":{"items":{"$ref":"LaunchInfo"},"type":"array"},"rows":{"items":{"$ref":"RowInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"},"findings":{"default":[],"items":{"$ref":"FindingInfo"},"type":"array"},"code":{"type":"string"},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"steps_cost":{"default":[],"items":{"$ref":"StepsCostPart"},"type":"array"},"launch_cost":{"default":[],"items":{"$ref":"LaunchCostPart"},"type":"array"},"scaling":{"anyOf":[{"$ref":"ScalingInfo"},{"type":"null"}],"default":null}},"type":"object"},
+  ComparisonInfo: {"properties":{"name":{"type":"string"},"entry_point":{"type":"string"},"state":{"type":"string"},"ended":{"type":"boolean"},"reason":{"type":"string"},"elapsed_s":{"type":"number"},"launches":{"type":"integer"},"rounds":{"type":"integer"},"evidence":{"enum":["measured","emulated"],"type":"string"},"scale":{"type":"string"},"sentence":{"type":"string"},"is_verdict":{"type":"boolean"},"set_ups":{"items":{"$ref":"SetUpInfo"},"type":"array"},"launched":{"items":{"$ref":"LaunchInfo"},"type":"array"},"rows":{"items":{"$ref":"RowInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"},"findings":{"default":[],"items":{"$ref":"FindingInfo"},"type":"array"},"code":{"type":"string"},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"steps_cost":{"default":[],"items":{"$ref":"StepsCostPart"},"type":"array"},"launch_cost":{"default":[],"items":{"$ref":"LaunchCostPart"},"type":"array"},"sections":{"default":[],"items":{"$ref":"Section"},"type":"array"}},"type":"object"},
   CompilerInfo: {"properties":{"backend":{"type":"string"},"words":{"items":{"type":"string"},"type":"array"}},"type":"object"},
   CompilerLadders: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"of":{"default":"","type":"string"},"problem":{"default":"","type":"string"},"set_ups":{"default":[],"items":{"$ref":"SetUpLadder"},"type":"array"}},"type":"object"},
   CurveInfo: {"properties":{"columns":{"items":{"type":"string"},"type":"array"},"num_rows":{"type":"integer"},"width":{"type":"integer"},"mean":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"low":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"high":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"last":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"type":"object","optional":["low","high","last"]},
@@ -3182,6 +3462,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   PlannedStageInfo: {"properties":{"rank":{"type":"integer"},"time":{"type":"number"},"held_bytes":{"type":"number"},"limit_bytes":{"anyOf":[{"type":"number"},{"type":"null"}]},"received_bytes":{"type":"integer"}},"type":"object"},
   PointInfo: {"properties":{"label":{"type":"string"},"is_heterogeneous":{"type":"boolean"},"names":{"items":{"type":"string"},"type":"array"},"is_pareto":{"type":"boolean"},"evidence":{"enum":["measured","emulated","predicted","extrapolated","estimated"],"type":"string"},"step_time_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}]},"job_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}]},"usd_per_job":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}]},"bottleneck":{"enum":["cpu","network","serial","device"],"type":"string"},"is_near_tie":{"type":"boolean"},"stages_s":{"type":"object","properties":{"cpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"network":{"anyOf":[{"type":"number"},{"type":"null"}]},"serial":{"anyOf":[{"type":"number"},{"type":"null"}]},"device":{"anyOf":[{"type":"number"},{"type":"null"}]}}},"utilization":{"type":"object","properties":{"cpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"network":{"anyOf":[{"type":"number"},{"type":"null"}]},"serial":{"anyOf":[{"type":"number"},{"type":"null"}]},"device":{"anyOf":[{"type":"number"},{"type":"null"}]}}},"price":{"type":"string"},"is_price_old":{"type":"boolean"},"notes":{"items":{"type":"string"},"type":"array"},"explanation":{"type":"string"},"code":{"type":"string"}},"type":"object"},
   Price: {"properties":{"usd_per_hour":{"type":"number"},"kind":{"enum":["list","historical","estimated","user"],"type":"string"},"date":{"type":"string"}},"type":"object"},
+  PricedTrial: {"properties":{"trial":{"type":"integer"},"cluster":{"type":"string"},"value":{"type":"number"},"usd":{"$ref":"Interval"},"time_s":{"$ref":"Interval"},"is_best":{"type":"boolean"}},"type":"object"},
   RankInfo: {"properties":{"rank":{"type":"integer"},"host":{"type":"string"},"step_time_s":{"type":"number"},"data_wait_s":{"type":"number"},"exposed_comm_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"rank_wait_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"type":"object"},
   RankMapInfo: {"properties":{"trainers":{"type":"integer"},"steps":{"type":"integer"},"width":{"type":"integer"},"tells_waits":{"type":"boolean"},"slow_from":{"type":"number"},"rows":{"items":{"$ref":"RankRowInfo"},"type":"array"}},"type":"object"},
   RankRowInfo: {"properties":{"rank":{"type":"integer"},"host":{"type":"string"},"excess_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"own_fraction":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"type":"object"},
@@ -3195,6 +3476,8 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   ScalingInfo: {"properties":{"mode":{"enum":["weak","strong"],"type":"string"},"bound":{"type":"number"},"curves":{"items":{"$ref":"ScaledCurve"},"type":"array"}},"type":"object"},
   ScriptFolder: {"properties":{"path":{"type":"string"},"parent":{"anyOf":[{"type":"string"},{"type":"null"}]},"folders":{"items":{"type":"string"},"type":"array"},"files":{"items":{"type":"string"},"type":"array"},"is_cut":{"type":"boolean"},"problem":{"type":"string"}},"type":"object"},
   Scripts: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"recent":{"default":[],"items":{"$ref":"OfferedScript"},"type":"array"},"examples":{"default":[],"items":{"$ref":"OfferedScript"},"type":"array"},"cells":{"default":[],"items":{"$ref":"OfferedCell"},"type":"array"},"folder":{"anyOf":[{"$ref":"ScriptFolder"},{"type":"null"}],"default":null},"saved":{"anyOf":[{"$ref":"SavedCell"},{"type":"null"}],"default":null}},"type":"object"},
+  SearchedInfo: {"properties":{"name":{"type":"string"},"low":{"type":"number"},"high":{"type":"number"},"is_log":{"type":"boolean"},"choices":{"default":[],"items":{"type":"string"},"type":"array"},"importance":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null}},"type":"object"},
+  Section: {"properties":{"name":{"type":"string"},"sentence":{"default":"","type":"string"},"rows":{"default":[],"items":{"$ref":"RowInfo"},"type":"array"},"values":{"default":null}},"type":"object"},
   SetUpInfo: {"properties":{"label":{"type":"string"},"hosts":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"python_environment":{"default":"","type":"string"},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}],"default":null},"groups":{"default":[],"items":{"$ref":"PicturedGroup"},"type":"array"},"use":{"anyOf":[{"$ref":"PartUse"},{"type":"null"}],"default":null},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"step_time_interval_s":{"anyOf":[{"$ref":"Interval"},{"type":"null"}],"default":null},"foretold":{"anyOf":[{"$ref":"Foretold"},{"type":"null"}],"default":null}},"type":"object"},
   SetUpLadder: {"properties":{"problem":{"default":"","type":"string"},"rungs":{"default":[],"items":{"$ref":"LadderRung"},"type":"array"},"pays":{"anyOf":[{"$ref":"MeasuredPay"},{"type":"null"}],"default":null}},"type":"object"},
   SpotAnswer: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"asked":{"default":"","type":"string"},"problem":{"default":"","type":"string"},"about":{"default":[],"items":{"type":"string"},"type":"array"},"policies":{"default":[],"items":{"$ref":"AnsweredPolicy"},"type":"array"},"best":{"default":"","type":"string"},"advice":{"default":[],"items":{"type":"string"},"type":"array"}},"type":"object"},
@@ -3203,6 +3486,9 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   StepsCostPart: {"properties":{"set_up":{"type":"integer"},"cause":{"enum":["compute","step","data_wait","device_idle","trainers_unknown","prepare_data","data_idle","data_unknown"],"type":"string"},"usd_per_1000_steps":{"type":"number"},"is_waiting":{"type":"boolean"}},"type":"object"},
   SummaryInfo: {"properties":{"steps":{"type":"integer"},"warm_up_steps":{"type":"integer"},"step_time_s":{"$ref":"Interval"},"data_wait_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_utilization":{"anyOf":[{"type":"number"},{"type":"null"}]},"cpu":{"additionalProperties":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"object"},"usd_per_1000_steps":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"samples_per_step":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"ranks":{"default":[],"items":{"$ref":"RankInfo"},"type":"array"}},"type":"object"},
   TimelineInfo: {"properties":{"step":{"type":"integer"},"window_s":{"type":"number"},"left_out":{"type":"integer"},"rank":{"items":{"type":"integer"},"type":"array"},"kind":{"items":{"enum":["forward","backward","weight","wait","transfer"],"type":"string"},"type":"array"},"stage":{"items":{"type":"integer"},"type":"array"},"microbatch":{"items":{"type":"integer"},"type":"array"},"begin_s":{"items":{"type":"number"},"type":"array"},"lasted_s":{"items":{"type":"number"},"type":"array"}},"type":"object"},
+  TrialCurve: {"properties":{"trial":{"type":"integer"},"points":{"items":{"prefixItems":[{"type":"number"},{"type":"number"}],"type":"array"},"type":"array"}},"type":"object"},
+  TrialInfo: {"properties":{"number":{"type":"integer"},"run":{"type":"string"},"state":{"type":"string"},"objective":{"anyOf":[{"type":"number"},{"type":"null"}]},"values":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"points":{"type":"integer"},"steps":{"type":"integer"},"usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"reason":{"type":"string"}},"type":"object"},
+  TuningInfo: {"properties":{"name":{"type":"string"},"objective":{"type":"string"},"is_minimized":{"type":"boolean"},"strategy":{"type":"string"},"evidence":{"enum":["measured","emulated"],"type":"string"},"num_trials":{"type":"integer"},"begun":{"type":"integer"},"ended":{"type":"integer"},"budget_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"searched":{"items":{"$ref":"SearchedInfo"},"type":"array"},"trials":{"items":{"$ref":"TrialInfo"},"type":"array"},"so_far":{"items":{"$ref":"BestInfo"},"type":"array"},"curves":{"items":{"$ref":"TrialCurve"},"type":"array"},"pareto":{"default":[],"items":{"$ref":"PricedTrial"},"type":"array"},"left_out":{"default":[],"items":{"type":"string"},"type":"array"}},"type":"object"},
   TypeOffers: {"properties":{"instance_group_name":{"type":"string"},"step_time_s":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"usd_per_1000_steps":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"type":"object"},
   WireInfo: {"properties":{"gbps":{"type":"number"},"latency_s":{"type":"number"}},"type":"object"}
 };

@@ -7,8 +7,7 @@ import { mark, t } from '../i18n.js';
 import type { Feed } from '../live/feed.js';
 import type { IDrawing, NamedSeries } from '../monitor/charts.js';
 import type { IKind } from '../monitor/kind.js';
-import { efficiencyChart } from '../scaling/efficiency_chart.js';
-import { lostBars } from '../scaling/lost_bars.js';
+import { scalingOf } from '../scaling/read.js';
 import { chartsOfLaunches } from '../study/charts.js';
 import { describeStudy, spokenOf, studyParts } from '../study/kind.js';
 
@@ -25,8 +24,7 @@ export const comparison: IKind<IComparisonInfo> = {
     label: t('Comparison %1', info.name),
     spoken: info.ended ? spokenOf(info) : info.sentence
   }),
-  // a form shows whatever it started as a comparison, and it may have started a scaling study
-  draw: place => studyParts(place, drawingsOf, [efficiencyChart(), lostBars()])
+  draw: place => studyParts(place, drawingsOf)
 };
 
 function drawingsOf(
@@ -38,7 +36,7 @@ function drawingsOf(
   const [stepTime, ...others] = chartsOfLaunches(info, isSingle);
   const [baseline] = setUps;
   // ratios are by the step, and more devices may take more samples in one
-  const isScaling = info.scaling !== null;
+  const isScaling = scalingOf(info) !== null;
   if (baseline === undefined || setUps.length === 1 || isScaling) {
     return [stepTime, ...others];
   }

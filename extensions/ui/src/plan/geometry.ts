@@ -30,6 +30,16 @@ export interface IPlace {
 }
 
 /**
+ * What is written along an axis.
+ */
+export interface IGridAxis extends Pick<IPlanAxis, 'label' | 'unit'> {
+  /**
+   * Writes a tick, where its unit does not.
+   */
+  readonly words?: (tick: number) => string;
+}
+
+/**
  * A rectangle, in pixels.
  */
 export interface IFrame {
@@ -46,7 +56,8 @@ export class Geometry {
   constructor(
     private readonly _x: IScale,
     private readonly _y: IScale,
-    private readonly _width: number
+    private readonly _width: number,
+    private readonly _height = HEIGHT
   ) {}
 
   /**
@@ -69,16 +80,16 @@ export class Geometry {
       left: MARGIN.left,
       right: this._width - MARGIN.right,
       top: MARGIN.top,
-      bottom: HEIGHT - MARGIN.bottom
+      bottom: this._height - MARGIN.bottom
     };
   }
 
   /**
    * Return grid, ticks and labels.
    */
-  grid(time: IPlanAxis, cost: IPlanAxis): readonly SVGElement[] {
+  grid(time: IGridAxis, cost: IGridAxis): readonly SVGElement[] {
     const right = this._width - MARGIN.right;
-    const bottom = HEIGHT - MARGIN.bottom;
+    const bottom = this._height - MARGIN.bottom;
     const xs = spaced(
       this._x.ticks,
       Math.max(2, Math.floor((right - MARGIN.left) / TICK_PIXELS))
@@ -100,7 +111,7 @@ export class Geometry {
       ...this._y.ticks.map(tick =>
         write(tickText(tick, cost), MARGIN.left - 6, this._top(tick) + 4, 'end')
       ),
-      write(`${time.label} →`, right, HEIGHT - 8, 'end'),
+      write(`${time.label} →`, right, this._height - 8, 'end'),
       // text that stands upright is hard to read: the label lies over its axis
       write(`↑ ${cost.label}`, MARGIN.left + 4, MARGIN.top + 8, 'start')
     ];
@@ -116,7 +127,7 @@ export class Geometry {
   }
 
   private _top(cost: number): number {
-    const height = HEIGHT - MARGIN.top - MARGIN.bottom;
+    const height = this._height - MARGIN.top - MARGIN.bottom;
     return MARGIN.top + height * (1 - this._y.place(cost));
   }
 }
@@ -144,8 +155,8 @@ function write(
   return s('text', { x, y, 'text-anchor': anchor }, text);
 }
 
-function tickText(tick: number, axis: IPlanAxis): string {
-  return formatTicks([tick], tick, axis.unit)[0] ?? '';
+function tickText(tick: number, axis: IGridAxis): string {
+  return axis.words?.(tick) ?? formatTicks([tick], tick, axis.unit)[0] ?? '';
 }
 
 /**

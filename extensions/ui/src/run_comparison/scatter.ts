@@ -137,7 +137,6 @@ export class Scatter {
     [xLabel, xUnit]: readonly [string, Unit],
     [yLabel, yUnit]: readonly [string, Unit]
   ): Element {
-    const of = (): null => null;
     const geometry = new Geometry(
       linearOrLog(points.map(one => one.x)),
       linearOrLog(points.map(one => one.y)),
@@ -189,8 +188,8 @@ export class Scatter {
         'aria-label': t('%1 over %2', yLabel, xLabel)
       },
       ...geometry.grid(
-        { label: xLabel, unit: xUnit, of },
-        { label: yLabel, unit: yUnit, of }
+        { label: xLabel, unit: xUnit },
+        { label: yLabel, unit: yUnit }
       ),
       s('polyline', { class: 'smtc-plan-front', points: front.join(' ') }),
       ...marks

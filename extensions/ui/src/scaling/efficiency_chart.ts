@@ -12,6 +12,7 @@ import { drawn, type IPart } from '../monitor/part.js';
 import { isOfOneLaunch, overLaunches } from '../monitor/words.js';
 import { letterOf, setUpMark } from '../picture/set_up_mark.js';
 import { s } from '../plan/svg.js';
+import { scalingOf } from './read.js';
 
 const HEIGHT = 200;
 const TOP = 8;
@@ -31,7 +32,8 @@ export function efficiencyChart(): IPart<IComparisonInfo> {
     class: 'smtc-chart smtc-scaling-chart',
     'aria-labelledby': titleId
   });
-  return drawn(element, ({ scaling }) => {
+  return drawn(element, info => {
+    const scaling = scalingOf(info);
     element.hidden = scaling === null;
     return scaling === null
       ? []

@@ -11,6 +11,7 @@ import { drawn, type IPart } from '../monitor/part.js';
 import { overLaunches } from '../monitor/words.js';
 import { letterOf, setUpMark } from '../picture/set_up_mark.js';
 import { s } from '../plan/svg.js';
+import { scalingOf } from './read.js';
 import type { Filling, Part } from '../study/money/causes.js';
 import { hatchings, lookOf } from '../study/money/drawing.js';
 
@@ -58,7 +59,8 @@ export function lostBars(): IPart<IComparisonInfo> {
     class: 'smtc-chart smtc-money smtc-scaling-lost',
     'aria-labelledby': titleId
   });
-  return drawn(element, ({ scaling }) => {
+  return drawn(element, info => {
+    const scaling = scalingOf(info);
     const points = scaling?.curves.flatMap(curve => curve.points) ?? [];
     element.hidden = points.length === 0;
     const most = Math.max(...points.map(({ stepTimeS }) => stepTimeS));

@@ -3,7 +3,7 @@ import { tell } from '../bounded.js';
 import { t } from '../i18n.js';
 import type { IComponent } from '../forms/component.js';
 import type { IModel } from '../model.js';
-import { loadSpot } from './load.js';
+import { loadPart } from '../load_part.js';
 
 /**
  * The part of a form about interruptions.
@@ -63,7 +63,10 @@ export class SpotPart {
     this._host.setAttribute('role', 'status');
     tell(this._host, t('Loading …'));
     try {
-      const { spotSection } = await loadSpot(this._props.model);
+      const { spotSection } = await loadPart<ISpotModule>(
+        this._props.model,
+        'spot-part'
+      );
       this._host.removeAttribute('role');
       this._host.textContent = '';
       this._section = spotSection(this._host, this._props);

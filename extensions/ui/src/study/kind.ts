@@ -13,6 +13,7 @@ import { shareButtons } from '../share/buttons.js';
 import { doneFraction, progressWords } from './progress.js';
 import { readStudy } from './read.js';
 import { saveButton } from './save_button.js';
+import { sections } from './sections.js';
 import { setUpTable } from './tables.js';
 import { verdict } from './verdict.js';
 
@@ -89,21 +90,19 @@ function elapsedOf(
 }
 
 /**
- * Return what is drawn of all studies: the answer, the pictures, the charts that matter, the table,
- * and all else folded.
+ * Return what is drawn of all studies: the answer, the sections of its kind, the pictures, the charts
+ * that matter, the table, and all else folded.
  *
  * @param describe - Describes their charts, but for those of the instances.
- * @param own - What a kind of its own shows below the answer.
  */
 export function studyParts(
   { model, feed }: IPlace,
-  describe: Describe,
-  own: readonly IPart<IComparisonInfo>[] = []
+  describe: Describe
 ): readonly IPart<IComparisonInfo>[] {
   const charts = new PageCharts(feed, describe);
   return [
     verdict(),
-    ...own,
+    ...sections(model),
     pictures(),
     charts.first(),
     setUpTable(),

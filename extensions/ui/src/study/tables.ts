@@ -25,7 +25,7 @@ export function setUpTable(): IPart<IComparisonInfo> {
     const lines = rows.map(({ label, cells }) => [label, ...cells] as const);
     const shown = table('smtc-set-ups', [h('td', {}), ...heads], lines);
     shown.style.setProperty('--smtc-columns', String(setUps.length));
-    return setUps.length === 0 ? [] : [shown];
+    return setUps.length === 0 || rows.length === 0 ? [] : [shown];
   });
 }
 

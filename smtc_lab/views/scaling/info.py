@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.result import Interval  # noqa: TC001  pydantic reads it
 from smtc_lab.metrics.scaling.scaling import Cause, Mode  # noqa: TC001  pydantic reads it
+from smtc_lab.study.scaling.scale import SCALING
+from smtc_lab.views.study.info import Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from smtc_lab.metrics.scaling.scaling import Scaling, ScalingPoint
+    from smtc_lab.views.study.info import ComparisonInfo
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +113,16 @@ def scaling_info(scaling: Scaling, set_ups: Sequence[str]) -> ScalingInfo:
             for curve in scaling.curves
         ),
     )
+
+
+def scaling_section(scaling: Scaling, set_ups: Sequence[str]) -> tuple[Section, ...]:
+    """Return its charts as a study shows them, arguments as of ``scaling_info``."""
+    return (Section(name=SCALING, values=scaling_info(scaling, set_ups)),)
+
+
+def scaling_of(info: ComparisonInfo) -> ScalingInfo | None:
+    """Return what a study tells of how its job grows; None: nothing."""
+    return next((one.values for one in info.sections if one.name == SCALING), None)
 
 
 def _point(point: ScalingPoint, set_ups: Sequence[str]) -> ScaledPoint:
