@@ -28,7 +28,7 @@ from smtc_lab.study.folder import (
 )
 from smtc_lab.study.tuning.book import QUESTION, TrialBook, run_name
 from smtc_lab.study.tuning.ledger import LedgerRow, TrialLedger
-from smtc_lab.study.tuning.tuner import TUNING, TuningRun
+from smtc_lab.study.tuning.tuning_run import TUNING, TuningRun
 from tests.kit.records import STARTED_S
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ Everything else is the search's own: suggestions, ledger on disk, rungs, budget.
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.spec.tuning.question import TuningQuestion
     from smtc_lab.study.tuning.search import TrialSearch
+    from smtc_lab.study.tuning.trial_run import Judging
 
 STUDY = "played"
 """Name of the study."""
@@ -54,6 +56,7 @@ class PlayedRun:
     ) -> None:
         del objective, study
         self._trials, self._job, self._points = launcher, job, 0
+        self._curve: Curve = []
         self.run = self
         """Itself."""
 
@@ -65,14 +68,17 @@ class PlayedRun:
         folder.mkdir(parents=True, exist_ok=True)
         return is_new
 
-    def train(self, judge: Callable[[Curve], str | None]) -> str | None:
+    def train(self, judge: Judging) -> str | None:
         """Give one value after the other, until it is stopped or all are there."""
-        values = self._trials.curve(self._job.hyperparameters)
-        why = None
-        for self._points in range(1, len(values) + 1):
-            if why := judge(values[: self._points]):
-                break
-        return why
+        self._curve = self._trials.curve(self._job.hyperparameters)
+        for self._points in range(1, len(self._curve) + 1):
+            if why := judge(has_ended=self._points == len(self._curve)):
+                return why
+        return None
+
+    def values(self) -> Curve:
+        """Return the values so far."""
+        return self._curve[: self._points]
 
     def spent(self) -> Spent:
         """Return what it has taken so far: a step has a second."""
@@ -106,6 +112,8 @@ def played_search(
                 ledger=ledger,
                 past=read_ledger(folder),
                 study=STUDY,
+                created_s=time.time(),
+                most_at_once=question.max_parallel_jobs,
                 watch=LaunchWatch(launches=question.num_trials, progress=None),
             )
     finally:

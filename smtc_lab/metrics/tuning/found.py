@@ -103,6 +103,11 @@ class TuningFound(Displayed, Result):
         return best_of(self.trials, is_minimized=self.is_minimized)
 
     @property
+    def best_first(self) -> list[Trial]:
+        """The trials, the best first, and those without an objective last."""
+        return best_first(self.trials, is_minimized=self.is_minimized)
+
+    @property
     def usd(self) -> float | None:
         """What all trials have cost so far, in USD; None: a price is unknown."""
         known = [trial.usd for trial in self.trials if trial.usd is not None]

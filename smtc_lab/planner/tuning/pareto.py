@@ -11,7 +11,7 @@ from smtc_lab.metrics.tuning.pareto import LEAST_GAIN, PricedTrial, TuningPareto
 from smtc_lab.neutral_text import neutral
 from smtc_lab.planner.tuning.priced import TrialPricing
 from smtc_lab.spec.cluster import Cluster
-from smtc_lab.study.tuning.tuner import TuningRun
+from smtc_lab.study.tuning.tuning_run import TuningRun
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.tuning.found import Trial
     from smtc_lab.planner.calibration.calibration import Calibration
     from smtc_lab.spec.cluster import Cluster
-    from smtc_lab.study.tuning.tuner import TuningRun
+    from smtc_lab.study.tuning.tuning_run import TuningRun
 
 _TAIL = 1.2815516  # standard deviations to the ends of an 80 % interval
 _LADDER = 4

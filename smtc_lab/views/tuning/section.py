@@ -18,7 +18,7 @@ from smtc_lab.views.tuning.info import (
     TrialInfo,
     TuningInfo,
 )
-from smtc_lab.views.tuning.text import best_first, trial_rows
+from smtc_lab.views.tuning.text import trial_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ def tuning_section(follower: TuningFollower) -> Section:
     found = follower.found
     ranges = follower.question.hyperparameter_ranges
     searched = _searched(found, ranges)
-    shown = best_first(found)
+    shown = found.best_first
     points = () if follower.pareto is None else follower.pareto.points
     left_out = () if follower.pareto is None else follower.pareto.left_out
     more = len(shown) - _MOST_TRIALS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.tuning.found import best_first
 from smtc_lab.text_table import aligned
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.set_ups import RowInfo
@@ -52,7 +51,7 @@ def trial_rows(found: TuningFound) -> tuple[RowInfo, ...]:
             label=f"{trial.number}: {parameters_text(trial)}",
             cells=(tuple(filter(None, (_objective(trial), *_details(trial)))),),
         )
-        for trial in best_first(found.trials, is_minimized=found.is_minimized)[:MOST_SHOWN]
+        for trial in found.best_first[:MOST_SHOWN]
     )
 
 
@@ -60,7 +59,7 @@ def tuning_text(found: TuningFound) -> str:
     """Return what was found for a terminal and an e-mail."""
     names = list(dict.fromkeys(name for one in found.trials for name in one.parameters))
     head = ["trial", *names, fmt.plain(found.objective, _LONGEST), "state", "steps", "cost"]
-    shown = best_first(found.trials, is_minimized=found.is_minimized)
+    shown = found.best_first
     table = [[fmt.plain(name, _LONGEST) for name in head]]
     table += [
         [

@@ -2080,7 +2080,7 @@ export interface IPricedTrial {
   readonly timeS: IInterval;
 
   /**
-   * Whether none that is as good or better costs less.
+   * Whether none that is as good or better costs less, or less than 5 % more.
    */
   readonly isBest: boolean;
 }
