@@ -1,3 +1,5 @@
+import { tell } from './bounded.js';
+import { t } from './i18n.js';
 import type { IModel } from './model.js';
 
 /**
@@ -33,4 +35,41 @@ export async function loadPart<T>(model: IModel, type: string): Promise<T> {
     new Blob([module], { type: 'text/javascript' })
   );
   return (await import(/* webpackIgnore: true */ url)) as T;
+}
+
+/**
+ * Fill a place with a part when what it can be unfolded in is unfolded for the first time.
+ *
+ * @param host - The place, in a ``details`` element.
+ * @param model - Whose host is asked.
+ * @param type - As of ``loadPart``.
+ * @param fill - Called with the module when the place is empty.
+ */
+export function fillWhenOpened(
+  host: HTMLElement,
+  model: IModel,
+  type: string,
+  fill: (module: unknown) => void
+): void {
+  let isAsked = false;
+  const load = async (): Promise<void> => {
+    if (isAsked) {
+      return;
+    }
+    isAsked = true;
+    host.setAttribute('role', 'status');
+    tell(host, t('Loading …'));
+    try {
+      const module = await loadPart<unknown>(model, type);
+      host.removeAttribute('role');
+      host.textContent = '';
+      fill(module);
+    } catch (error) {
+      isAsked = false;
+      tell(host, String(error));
+    }
+  };
+  host.parentElement?.addEventListener('toggle', () => {
+    void load();
+  });
 }

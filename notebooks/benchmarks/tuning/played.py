@@ -71,8 +71,9 @@ class PlayedRun:
     def train(self, judge: Judging) -> str | None:
         """Give one value after the other, until it is stopped or all are there."""
         self._curve = self._trials.curve(self._job.hyperparameters)
-        for self._points in range(1, len(self._curve) + 1):
-            if why := judge(has_ended=self._points == len(self._curve)):
+        for points in range(1, len(self._curve) + 1):
+            self._points = points
+            if why := judge(has_ended=points == len(self._curve)):
                 return why
         return None
 

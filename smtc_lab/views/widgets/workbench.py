@@ -12,6 +12,7 @@ from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, SmtcLabError, SpecError
 from smtc_lab.views.code.set_ups import checked_set_ups, first_jobs
 from smtc_lab.views.kinds import kind_of
+from smtc_lab.views.widgets.base import built_front_end
 from smtc_lab.views.widgets.traits.catalog import catalog_trait
 from smtc_lab.views.widgets.traits.environments import EnvironmentsView
 from smtc_lab.views.widgets.traits.forecast import ForecastView
@@ -253,6 +254,8 @@ class Workbench(
                 self._start_apart(partial(self.scale, devices))
         elif content.get("type") == "tune":
             self._start_apart(partial(self._tune_as_typed, content.get("question")))
+        elif content.get("type") == "tuning-part":
+            self.send({"type": "tuning-part", "module": built_front_end("tuning.js")})
         elif content.get("type") == "stop":
             self.stop()
 

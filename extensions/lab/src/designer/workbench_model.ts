@@ -125,6 +125,9 @@ export class WorkbenchModel extends BaseModel implements IModel {
     } else if (type === 'scale') {
       const { devices = [] } = objectOf(message, 'A message');
       void this._start({ kind: 'scaling', devices });
+    } else if (type === 'tune') {
+      const { question = {} } = objectOf(message, 'A message');
+      void this._start({ kind: 'tuning', question });
     } else if (type === 'forecast') {
       this._forecasts.change();
     } else if (type === 'calibrate' || type === 'stop-calibrating') {

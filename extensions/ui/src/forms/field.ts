@@ -1,7 +1,7 @@
 import { tellProblems } from '../bounded.js';
 import { h, newId } from '../dom.js';
 
-type Control = HTMLInputElement | HTMLSelectElement;
+type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
 /**
  * A control with its label, what it means, and what is wrong with its value.

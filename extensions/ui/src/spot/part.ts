@@ -1,9 +1,7 @@
 import type { Catalog, IJob } from '@smtc-lab/protocol';
-import { tell } from '../bounded.js';
-import { t } from '../i18n.js';
 import type { IComponent } from '../forms/component.js';
 import type { IModel } from '../model.js';
-import { loadPart } from '../load_part.js';
+import { fillWhenOpened } from '../load_part.js';
 
 /**
  * The part of a form about interruptions.
@@ -38,11 +36,12 @@ export interface ISpotModule {
  */
 export class SpotPart {
   constructor(
-    private readonly _host: HTMLElement,
+    host: HTMLElement,
     private _props: ISpotProps
   ) {
-    _host.parentElement?.addEventListener('toggle', () => {
-      void this._fill();
+    fillWhenOpened(host, _props.model, 'spot-part', module => {
+      const { spotSection } = module as ISpotModule;
+      this._section = spotSection(host, this._props);
     });
   }
 
@@ -55,28 +54,6 @@ export class SpotPart {
     this._section?.dispose();
   }
 
-  private async _fill(): Promise<void> {
-    if (this._isAsked) {
-      return;
-    }
-    this._isAsked = true;
-    this._host.setAttribute('role', 'status');
-    tell(this._host, t('Loading …'));
-    try {
-      const { spotSection } = await loadPart<ISpotModule>(
-        this._props.model,
-        'spot-part'
-      );
-      this._host.removeAttribute('role');
-      this._host.textContent = '';
-      this._section = spotSection(this._host, this._props);
-    } catch (error) {
-      this._isAsked = false;
-      tell(this._host, String(error));
-    }
-  }
-
-  private _isAsked = false;
   private _section?: IComponent<ISpotProps>;
 }
 

@@ -11,6 +11,7 @@ import { EmulationFields, isOfEmulation } from './emulation_fields.js';
 import { ExampleValues } from './example_values.js';
 import { ScaleBox } from './scale_box.js';
 import type { SetUps } from './set_ups.js';
+import { TunePlace } from './tune_place.js';
 
 /**
  * What all set-ups have in common, and the button that runs them.
@@ -34,6 +35,9 @@ export class RunBar {
           _model.save_changes();
         }
       }
+    });
+    this._tune = new TunePlace(_model, question => {
+      this._start({ type: 'tune', question });
     });
     this._emulation = new EmulationFields(fields, change => {
       _setUps.changeAll(change);
@@ -60,6 +64,7 @@ export class RunBar {
         h('div', { class: 'smtc-row' }, this._run, this._status),
         this._cautions,
         this._scale.element,
+        this._tune.element,
         this._problem
       )
     );
@@ -81,6 +86,7 @@ export class RunBar {
     const isRunning = isAlive(this._model);
     this._run.disabled = problems.length > 0 || isRunning || this._isStarting;
     this._scale.allow(!this._run.disabled);
+    this._tune.allow(!this._run.disabled);
     const forecast = parseForecast(this._model.get('forecast'));
     this._calibrate.show(forecast);
     tell(
@@ -157,6 +163,7 @@ export class RunBar {
   private readonly _cautions = h('p', { class: 'smtc-note', role: 'status' });
   private readonly _problem = h('p', { class: 'smtc-problem', role: 'alert' });
   private readonly _rounds: ReturnType<typeof numberField>;
+  private readonly _tune: TunePlace;
   private readonly _emulation: EmulationFields;
   private readonly _examples = new ExampleValues();
   private _isStarting = false;
