@@ -119,7 +119,12 @@ def made_trials(num: int, *, first: int = 0, usd: float | None = 0.05) -> list[L
             }
         value = None if ended["state"] == "Failed" else curve[-1]
         rows += [
-            LedgerRow(what="asked", number=number, parameters=parameters_of(number)),
+            LedgerRow(
+                what="asked",
+                number=number,
+                parameters=parameters_of(number),
+                attributes={"searched": parameters_of(number), "sampler": {}},
+            ),
             LedgerRow(what="ended", value=value, steps=90, seconds=9.0, **told, **ended),
         ]
     return rows
