@@ -6,6 +6,9 @@ from smtc_lab.metrics.result import Interval, Result
 from smtc_lab.neutral_text import neutral
 from smtc_lab.text_table import aligned
 
+PARETO = "pareto.json"
+"""File with the newest one of a search, in its folder."""
+
 LEAST_GAIN = 0.05
 """A point that is cheaper by less is no cheaper: launches of one job lie as far apart."""
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SmtcLabError, SpecError
-from smtc_lab.metrics.tuning.pareto import LEAST_GAIN, PricedTrial, TuningPareto
+from smtc_lab.metrics.tuning.pareto import LEAST_GAIN, PARETO, PricedTrial, TuningPareto
 from smtc_lab.neutral_text import neutral
 from smtc_lab.planner.tuning.priced import TrialPricing
 from smtc_lab.spec.cluster import Cluster
+from smtc_lab.store.state import replace_file
 from smtc_lab.study.tuning.tuning_run import TuningRun
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ def tuning_pareto(
 ) -> TuningPareto:
     """Return what the trials of a search would cost on clusters, and which of them are best.
 
-    Nothing is launched. A trial's own run tells what it costs where it was searched; elsewhere
+    Nothing is launched, and views of the search show it from then on. A trial's own run tells what it costs where it was searched; elsewhere
     the planner predicts it from a calibration: the trial's own, else any of the search. Where
     the trial's own step time is not within what that predicts of it, its model is another one:
     its prices move with it, and their intervals hold both. Times of trials that ran side by
@@ -80,12 +82,15 @@ def tuning_pareto(
         if point.usd.mean < (1 - LEAST_GAIN) * least_usd:
             points[place] = point.model_copy(update={"is_best": True})
             least_usd = point.usd.mean
-    return TuningPareto(
+    made = TuningPareto(
         points=tuple(points),
         left_out=tuple(neutral(one) for one in (*left_out, *reasons)),
         study=run.name,
         objective=found.objective,
     )
+    with suppress(OSError):  # a folder that cannot be written can still be read
+        replace_file(run.folder.path / PARETO, made.model_dump_json())
+    return made
 
 
 def _priced(

@@ -80,7 +80,8 @@ class Suggestions:
             name: _value(one, trial.params[self._spaces[name][0]])
             for name, one in self._ranges.items()
         }
-        attributes = self._study.trials[trial.number].system_attrs
+        asked = self._study.get_trials(deepcopy=False)[trial.number]  # not all of them anew
+        attributes = dict(asked.system_attrs)
         return parameters, {"searched": trial.params, "sampler": attributes}
 
     def tell(self, row: LedgerRow) -> None:

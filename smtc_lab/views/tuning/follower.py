@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.machine.beneath import MIB, read_beneath
 from smtc_lab.metrics.tuning.found import TuningFound
-from smtc_lab.metrics.tuning.pareto import TuningPareto
+from smtc_lab.metrics.tuning.pareto import PARETO, TuningPareto
 from smtc_lab.study.tuning.book import TrialBook, question_of
 from smtc_lab.study.tuning.ledger import LEDGER, read_ledger
 from smtc_lab.views.study.follower import StudyFollower
@@ -16,9 +16,6 @@ from smtc_lab.views.tuning.curves import TrialCurves
 if TYPE_CHECKING:
     from smtc_lab.follow.stream import Stream
     from smtc_lab.study.study_run import StudyRun
-
-PARETO = "pareto.json"
-"""File of a study's folder with its ``TuningPareto``; not there: nobody asked the planner."""
 
 
 class TuningFollower(StudyFollower):

@@ -77,7 +77,7 @@ def test_a_browser_is_told_what_its_tests_are_told(root: Path) -> None:
             ((6, "a=ml.g5.xlarge:1", 0.45), (1, "b=ml.p3.2xlarge:1", 0.21), (2, "c=x:1", 0.7))
         )
     )
-    (study.folder.path / following.PARETO).write_text(
+    (study.folder.path / PARETO).write_text(
         TuningPareto(points=points).model_dump_json(), encoding="utf-8"
     )
 
@@ -157,7 +157,7 @@ def test_the_planners_points_are_told_with_their_intervals(root: Path) -> None:
     usd = interval(1.0)
     point = {"trial": 2, "cluster": "a=ml.g5.xlarge:1", "value": 0.3, "usd": usd}
     pareto = TuningPareto(points=(PricedTrial(time_s=usd, is_best=True, **point),))
-    file = study.folder.path / following.PARETO
+    file = study.folder.path / PARETO
     file.write_text(pareto.model_dump_json(), encoding="utf-8")
 
     (seen,) = told(study).pareto
