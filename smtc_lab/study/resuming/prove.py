@@ -23,12 +23,13 @@ from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RANK_RECORDS
 from smtc_lab.store.steps.columns import StepColumns
 from smtc_lab.study.comparison.completed import NO_STEP_AFTER_OTHERS
-from smtc_lab.study.resuming.proof import (
-    ResumeProof,
+from smtc_lab.study.resuming.compared_steps import (
     TrainerFingerprints,
     first_difference,
+    random_drift,
     step_found,
 )
+from smtc_lab.study.resuming.proof import ResumeProof
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -173,13 +174,14 @@ def _compared(
     steps: int,
     interrupted_at: tuple[int, ...],
 ) -> ResumeProof:
-    differences, unknown = [], 0
+    differences, unknown, drifts = [], 0, []
     for rank, name in enumerate(files):
         one, other = (_taken(run.folder, name) for run in (unbroken, resumed))
         unknown = max(unknown, step_found(one, other) or 0)
         found = first_difference(one, other, rank=rank)
         if found is not None:
             differences.append(found)
+        drifts.append(random_drift(one, other))
     begun, _ = read_records(resumed.folder.records / files[0], AttemptRecord)
     *earlier, last = [one.first_step for one in begun] or [0]
     return ResumeProof(
@@ -189,6 +191,7 @@ def _compared(
         interrupted_at=interrupted_at,
         went_on_from=(*earlier, last or unknown),
         first_difference=min(differences, key=lambda one: one.step, default=None),
+        other_random_from=min((one for one in drifts if one is not None), default=None),
         runs=(unbroken.job_name, resumed.job_name),
     )
 

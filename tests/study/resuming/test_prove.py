@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smtc_lab.errors import SpecError
-from smtc_lab.metrics.records.fingerprints import AFTER, BEFORE, FingerprintRecord
+from smtc_lab.metrics.records.fingerprints import AFTER, BEFORE, BETWEEN, FingerprintRecord
 from smtc_lab.spec.cluster import Cluster
-from smtc_lab.study.resuming.proof import TrainerFingerprints, first_difference, step_found
+from smtc_lab.study.resuming.compared_steps import (
+    TrainerFingerprints,
+    first_difference,
+    random_drift,
+    step_found,
+)
 from smtc_lab.study.resuming.prove import prove_resume
 
 if TYPE_CHECKING:
@@ -251,6 +256,38 @@ def test_batches_that_a_loader_draws_ahead_are_the_same_samples() -> None:
     assert resumed("+all two three four") is None
     for others in ("one four", "four three", "three", ""):
         assert resumed(others).what == "batch"
+
+
+def test_what_other_optimizers_do_after_a_recorded_step_is_known() -> None:
+    rows = [record(step) for step in range(6)]
+    later = {step: f"later{step}" for step in range(1, 6)}
+    between = [record(step, BETWEEN, parameters=later[step]) for step in later]
+    unbroken = TrainerFingerprints(records=[record(0, BEFORE), *between, *rows])
+    rows[3] = record(3, parameters="other")
+
+    def found(loaded: str) -> str:
+        begins = record(3, BEFORE, parameters=loaded, optimizer=between[2].optimizer)
+        resumed = TrainerFingerprints(records=[begins, *rows])
+        difference = first_difference(unbroken, resumed, rank=0)
+        return difference.what if difference else ""
+
+    assert found("later3") == "weights"
+    assert found("parameters2False") == "loaded weights"
+
+
+def test_random_numbers_that_change_nothing_are_no_difference() -> None:
+    changed: dict[int, Any] = {step: {"random": "other"} for step in (3, 4)}
+
+    def resumed(**last: str) -> TrainerFingerprints:
+        rows = [record(step, **changed.get(step, {})) for step in range(5)]
+        return TrainerFingerprints(records=[record(3, BEFORE), *rows, record(5, **last)])
+
+    assert first_difference(WHOLE, resumed(), rank=0) is None
+    assert random_drift(WHOLE, resumed()) == 3
+    assert random_drift(WHOLE, WHOLE) is None
+    found = first_difference(WHOLE, resumed(random="other", batch="other"), rank=0)
+    assert found is not None
+    assert (found.what, found.step) == ("random", 3)
 
 
 def vars_of(one: FingerprintRecord) -> dict[str, Any]:
