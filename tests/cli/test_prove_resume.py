@@ -66,7 +66,7 @@ def test_a_script_that_begins_anew_has_proved_nothing(
 
     assert said.exit_code == exit_code
     assert ("It does not go on: killed 2 times" in said.out) is proof.began_anew
-    assert ("It was not killed: its run ended before" in said.out) is not proof.was_killed
+    assert ("It was not killed in time" in said.out) is not proof.was_killed
 
 
 def test_the_set_up_is_that_of_the_options(

@@ -94,7 +94,7 @@ class ResumeProof(Result):
     """Trainers."""
 
     interrupted_at: tuple[int, ...]
-    """Steps that were recorded when its processes were killed."""
+    """Steps that were recorded when its processes were killed, before its last step."""
 
     went_on_from: tuple[int, ...]
     """Steps after which it went on each time; 0: it began anew, or it could not be told."""
@@ -110,7 +110,7 @@ class ResumeProof(Result):
 
     @property
     def was_killed(self) -> bool:
-        """Whether it was killed at all; False: its run ended before, so nothing is proved."""
+        """Whether it was killed before its last step; False: nothing is proved."""
         return bool(self.interrupted_at)
 
     @property
@@ -126,8 +126,9 @@ class ResumeProof(Result):
             return f"Not equal. {found.sentence} This would mend it: {found.mend}."
         if not self.was_killed:
             return (
-                f"It was not killed: its run ended before, after {self.steps} steps in which "
-                "nothing differs. Let it take more steps, or fewer --interruptions."
+                f"It was not killed in time: it had made its last step before, and in its "
+                f"{self.steps} steps nothing differs. Let it take more steps, or slower ones, "
+                "or fewer --interruptions."
             )
         times = len(self.interrupted_at)
         often = "once" if times == 1 else f"{times} times"

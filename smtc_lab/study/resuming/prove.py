@@ -16,6 +16,7 @@ from smtc_lab.machine.beneath import MIB, read_beneath
 from smtc_lab.machine.stored_text import parsed_json
 from smtc_lab.metrics.records.attempts import AttemptRecord
 from smtc_lab.metrics.records.fingerprints import NAMES_FILE, FingerprintRecord
+from smtc_lab.metrics.records.records import StepRecord
 from smtc_lab.spec.cluster import LOCAL, Cluster, InstanceGroup
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.spec.spot import Market
@@ -182,18 +183,32 @@ def _compared(
         if found is not None:
             differences.append(found)
         drifts.append(random_drift(one, other))
-    begun, _ = read_records(resumed.folder.records / files[0], AttemptRecord)
+    begun = made_steps(resumed.folder.records / files[0])
     *earlier, last = [one.first_step for one in begun] or [0]
     return ResumeProof(
         equal=not differences,
         steps=steps,
         ranks=len(files),
-        interrupted_at=interrupted_at,
+        interrupted_at=interrupted_at[: max((one.attempt for one in begun), default=1) - 1],
         went_on_from=(*earlier, last or unknown),
         first_difference=min(differences, key=lambda one: one.step, default=None),
         other_random_from=min((one for one in drifts if one is not None), default=None),
         runs=(unbroken.job_name, resumed.job_name),
     )
+
+
+def made_steps(records: Path) -> list[AttemptRecord]:
+    """Return the attempts after which a trainer made steps, in order.
+
+    One that goes on behind the last step makes none: what came before it was no interruption.
+
+    Args:
+        records: Of the trainer.
+    """
+    begun, _ = read_records(records, AttemptRecord)
+    steps, _ = read_records(records, StepRecord)
+    last_s = max((one.end_time_s for one in steps), default=0.0)
+    return [one for one in begun if one.time_s <= last_s]
 
 
 def _taken(folder: RunFolder, name: str) -> TrainerFingerprints:

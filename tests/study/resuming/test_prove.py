@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smtc_lab.errors import SpecError
+from smtc_lab.metrics.records.attempts import AttemptRecord
 from smtc_lab.metrics.records.fingerprints import AFTER, BEFORE, BETWEEN, FingerprintRecord
 from smtc_lab.spec.cluster import Cluster
+from smtc_lab.store.writer import RecordWriter
 from smtc_lab.study.resuming.compared_steps import (
     TrainerFingerprints,
     first_difference,
     random_drift,
     step_found,
 )
-from smtc_lab.study.resuming.prove import prove_resume
+from smtc_lab.study.resuming.prove import made_steps, prove_resume
+from tests.kit.records import step_record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -133,6 +136,33 @@ def test_a_session_is_proved(tmp_path: Path, trainers: int, cluster: str) -> Non
 
     assert proof.equal, proof.verdict
     assert (proof.ranks, len(proof.interrupted_at)) == (trainers, 2)
+
+
+DONE_SOON = """
+import os
+from pathlib import Path
+from threading import Event
+import torch
+
+torch.manual_seed(0)
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.Adam(model.parameters())
+kept, step = Path(os.environ["SM_CHECKPOINT_DIR"], "last.pt"), 0
+if was_there := kept.exists():
+    found = torch.load(kept)
+    model.load_state_dict(found["model"])
+    optimizer.load_state_dict(found["optimizer"])
+    step = found["step"]
+while step < 9:
+    optimizer.zero_grad()
+    model(torch.ones(2, 4)).sum().backward()
+    optimizer.step()
+    step += 1
+torch.save(
+    {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, kept)
+if not was_there:
+    Event().wait(3)  # that is killed here
+"""
 
 
 IN_PARTS = """
@@ -292,6 +322,29 @@ def test_random_numbers_that_change_nothing_are_no_difference() -> None:
 
 def vars_of(one: FingerprintRecord) -> dict[str, Any]:
     return {name: getattr(one, name) for name in one.__slots__}
+
+
+def test_a_kill_behind_the_last_step_interrupts_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "algo-1-rank0.sqlite"
+    writer = RecordWriter(file)
+    writer.append(AttemptRecord(attempt=2, time_s=5.0, first_step=2))
+    for step in range(4):
+        writer.append(step_record(step=step, end_time_s=2.0 + 2 * step))
+    writer.append(AttemptRecord(attempt=3, time_s=9.0, first_step=4))
+    writer.close()
+
+    assert [one.attempt for one in made_steps(file)] == [2]
+
+
+@pytest.mark.timeout(100)
+def test_a_script_that_is_killed_when_it_is_done_proves_nothing(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(DONE_SOON)
+    proof = prove_resume(script, interruptions=1, seed=9, root=tmp_path / "runs")
+
+    assert not proof.was_killed
+    assert not proof.began_anew
+    assert proof.verdict.startswith("It was not killed in time")
 
 
 @pytest.mark.parametrize("interruptions", [0, 101])
