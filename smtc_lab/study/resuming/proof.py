@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.metrics.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _MOST_NAMES = 3
 
@@ -68,9 +68,7 @@ class ResumeDifference(Result):
     @property
     def sentence(self) -> str:
         """What differs, for people."""
-        named = ", ".join(self.tensors[:_MOST_NAMES])
-        more = len(self.tensors) - _MOST_NAMES
-        of = f" ({named}{f' and {more} more' if more > 0 else ''})" if named else ""
+        of = f" ({_listed(self.tensors)})" if self.tensors else ""
         return f"In step {self.step} of rank {self.rank} {_MENDED[self.what][0]}{of}."
 
     @property
@@ -104,6 +102,10 @@ class ResumeProof(Result):
 
     other_random_from: int | None = None
     """Step from which random numbers are others, where nothing came of it; None: nowhere."""
+
+    unlike_files: tuple[str, ...] = ()
+    """Files of the script's own below ``SM_MODEL_DIR`` and ``SM_OUTPUT_DATA_DIR`` that differ
+    although the training is equal, as ``model/best.pt``."""
 
     runs: tuple[str, str]
     """Names of the unbroken and of the interrupted run."""
@@ -145,12 +147,27 @@ class ResumeProof(Result):
     @property
     def _beside(self) -> str:
         """What else is to be said of a training that is equal; empty: nothing."""
-        if self.other_random_from is None:
-            return ""
+        said = ""
+        if self.other_random_from is not None:
+            said = (
+                f" Random numbers are others from step {self.other_random_from} on, which "
+                "made no difference here; save torch.get_rng_state() where one is drawn later."
+            )
+        if not self.unlike_files:
+            return said
+        verb = "differ" if self.unlike_files[1:] else "differs"
         return (
-            f" Random numbers are others from step {self.other_random_from} on, which made "
-            "no difference here; save torch.get_rng_state() where one is drawn later."
+            f"{said} Beside the training: {_listed(self.unlike_files)} {verb}. What comes out "
+            "there depends on more than the steps: on the time of day, or on a variable of the "
+            "script (a best loss, a mean), which its checkpoint would have to keep, as "
+            'session.checkpoint(model=model, own={"best": best}) does.'
         )
 
     def __str__(self) -> str:
         return self.verdict
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the first few names, and how many more there are."""
+    more = len(names) - _MOST_NAMES
+    return f"{', '.join(names[:_MOST_NAMES])}{f' and {more} more' if more > 0 else ''}"

@@ -30,6 +30,7 @@ from smtc_lab.study.resuming.compared_steps import (
     random_drift,
     step_found,
 )
+from smtc_lab.study.resuming.own_files import unlike_files
 from smtc_lab.study.resuming.proof import ResumeProof
 
 if TYPE_CHECKING:
@@ -183,6 +184,8 @@ def _compared(
         if found is not None:
             differences.append(found)
         drifts.append(random_drift(one, other))
+    hosts = sorted({_host(name) for name in files})
+    unlike = unlike_files(unbroken.folder, resumed.folder, hosts)
     begun = made_steps(resumed.folder.records / files[0])
     *earlier, last = [one.first_step for one in begun] or [0]
     return ResumeProof(
@@ -193,6 +196,7 @@ def _compared(
         went_on_from=(*earlier, last or unknown),
         first_difference=min(differences, key=lambda one: one.step, default=None),
         other_random_from=min((one for one in drifts if one is not None), default=None),
+        unlike_files=() if differences else unlike,
         runs=(unbroken.job_name, resumed.job_name),
     )
 
@@ -211,11 +215,15 @@ def made_steps(records: Path) -> list[AttemptRecord]:
     return [one for one in begun if one.time_s <= last_s]
 
 
+def _host(file: str) -> str:
+    return file.rpartition("-rank")[0]
+
+
 def _taken(folder: RunFolder, name: str) -> TrainerFingerprints:
     records, _ = read_records(folder.records / name, FingerprintRecord)
-    host = name.partition("-rank")[0]
     try:
-        text = read_beneath(folder.path, folder.opt_ml(host) / NAMES_FILE, most_bytes=MIB)
+        names_file = folder.opt_ml(_host(name)) / NAMES_FILE
+        text = read_beneath(folder.path, names_file, most_bytes=MIB)
         names = [str(one) for one in parsed_json(text)]
     except (OSError, ValueError):
         names = []

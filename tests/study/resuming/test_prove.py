@@ -54,6 +54,13 @@ for epoch in range(first, 4):
     os.replace(kept + ".new", kept)
 """
 
+TELLS_THE_TIME = """
+import os, time
+for folder, text in (("SM_MODEL_DIR", "the same"), ("SM_OUTPUT_DATA_DIR", str(time.time()))):
+    with open(os.path.join(os.environ[folder], "begun.txt"), "w") as file:
+        file.write(text)
+"""
+
 
 @pytest.mark.timeout(200)
 @pytest.mark.parametrize(
@@ -83,13 +90,15 @@ def test_a_script_that_saves_by_itself_is_judged(
 @pytest.mark.timeout(200)
 def test_an_optimizer_that_counts_nothing_is_placed_by_when_it_saved(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
-    script.write_text(SCRIPT.replace("optim.AdamW", "optim.SGD"))
+    script.write_text(TELLS_THE_TIME + SCRIPT.replace("optim.AdamW", "optim.SGD"))
     runs = tmp_path / "runs"
     proof = prove_resume(script, interruptions=1, seed=4, root=runs, max_steps=35)
 
     assert proof.equal, proof.verdict  # its steps are those of both attempts
     assert proof.steps == 35
     assert proof.went_on_from[0] in {10, 20, 30}
+    assert proof.unlike_files == ("output/data/begun.txt",)
+    assert "Beside the training: output/data/begun.txt differs" in proof.verdict
 
 
 @pytest.mark.timeout(200)
