@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from smtc_lab.launchers.run import Run
+from smtc_lab.metrics.records.records import STEP_BOUNDARY
 from smtc_lab.study.resuming.prove import prove_resume
 
 if TYPE_CHECKING:
@@ -84,6 +86,8 @@ def test_a_plain_loop_is_the_unbroken_one(num_workers: int, kind: str, tmp_path:
     assert proof.equal, proof.verdict
     assert len(proof.interrupted_at) == 2
     assert proof.went_on_from[-1] > 6  # behind the first pass
+    told = Run.open(str(runs / proof.runs[1])).records().events
+    assert STEP_BOUNDARY not in {one.kind for one in told}  # passes gone through are no steps
     logs = [(runs / name / "logs" / "algo-1.log").read_text() for name in proof.runs]
     averages = [log[log.rindex("average") :].partition("\n")[0] for log in logs]
     assert averages[0] == averages[1]
