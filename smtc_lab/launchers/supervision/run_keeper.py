@@ -41,6 +41,7 @@ class RunKeeper:
         self._problems: list[str] = []
         self._events = RecordWriter(folder.records / "run.sqlite")
         before = read_state(folder)
+        self._ended_before = before.reason if before.is_terminal else ""
         self._state = RunState(
             supervisor_pid=os.getpid(),
             supervisor_start_ticks=start_ticks(os.getpid()),
@@ -66,7 +67,9 @@ class RunKeeper:
         first = {} if self._state.started_s else {"started_s": now_s}
         self._change(secondary="Starting", attempts=attempts, **first)
         if len(attempts) > 1:
-            self.event("attempt", "", f"Attempt {len(attempts)} begins.")
+            why, self._ended_before = self._ended_before.partition("\n")[0], ""
+            words = why and f" Attempt {len(attempts) - 1} had ended: {readable(why)}"
+            self.event("attempt", "", f"Attempt {len(attempts)} begins.{words}")
 
     def takes_steps(self) -> None:
         """Say that the trainers of this attempt have asked for their first batch."""
