@@ -107,6 +107,12 @@ class ResumeProof(Result):
     """Files of the script's own below ``SM_MODEL_DIR`` and ``SM_OUTPUT_DATA_DIR`` that differ
     although the training is equal, as ``model/best.pt``."""
 
+    is_automatic: bool = False
+    """Whether it ran with ``resume="automatic"``."""
+
+    not_kept: str = ""
+    """Why that could not keep it, one sentence; empty: it did, or was not asked to."""
+
     runs: tuple[str, str]
     """Names of the unbroken and of the interrupted run."""
 
@@ -125,7 +131,8 @@ class ResumeProof(Result):
         """The result in a sentence or two."""
         if self.first_difference is not None:
             found = self.first_difference
-            return f"Not equal. {found.sentence} This would mend it: {found.mend}."
+            said = f"Not equal. {found.sentence} This would mend it: {found.mend}."
+            return f"{said}{self._not_automatic}"
         if not self.was_killed:
             return (
                 f"It was not killed in time: it had made its last step before, and in its "
@@ -136,13 +143,23 @@ class ResumeProof(Result):
         often = "once" if times == 1 else f"{times} times"
         bits = f"it trained the bits of the unbroken run in each of {self.steps} steps."
         if self.began_anew:
+            said = (
+                f"It does not go on: killed {often}, it began anew each time, and then {bits}"
+            )
+            mend = " Call session.checkpoint(model=model, optimizer=optimizer)"
+            if self.is_automatic:
+                return f"{said}{self._not_automatic}{mend}."
             return (
-                f"It does not go on: killed {often}, it began anew each time, and then {bits} "
-                "It keeps no checkpoint that it goes on from. Call "
-                "session.checkpoint(model=model, optimizer=optimizer); a plain loop without a "
-                "session may do with --resume automatic."
+                f"{said} It keeps no checkpoint that it goes on from, or had none "
+                f"yet.{mend}; a plain loop without a session may do with --resume automatic."
             )
         return f"Equal: killed {often}, {bits}{self._beside}"
+
+    @property
+    def _not_automatic(self) -> str:
+        """Why ``resume="automatic"`` did not keep it; empty: it did, or was not asked to."""
+        why = f' resume="automatic" does not keep it: {self.not_kept}'
+        return why if self.is_automatic and self.not_kept else ""
 
     @property
     def _beside(self) -> str:

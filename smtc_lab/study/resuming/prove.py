@@ -14,9 +14,10 @@ from smtc_lab.launchers.run import Run, launcher_named
 from smtc_lab.launchers.special_launch import in_own_folder, with_fingerprints
 from smtc_lab.machine.beneath import MIB, read_beneath
 from smtc_lab.machine.stored_text import parsed_json
-from smtc_lab.metrics.records.attempts import AttemptRecord
+from smtc_lab.metrics.records.attempts import GOES_ON, NOT_KEPT, AttemptRecord
 from smtc_lab.metrics.records.fingerprints import NAMES_FILE, FingerprintRecord
-from smtc_lab.metrics.records.records import StepRecord
+from smtc_lab.metrics.records.records import EventRecord, StepRecord
+from smtc_lab.neutral_text import neutral
 from smtc_lab.spec.cluster import LOCAL, Cluster, InstanceGroup
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.spec.spot import Market
@@ -47,6 +48,7 @@ MOST_INTERRUPTIONS = 100
 """Kills of one proof, at most."""
 
 _LOOK_S = 0.01
+_LONGEST_REASON = 300
 
 
 def prove_resume(
@@ -197,6 +199,8 @@ def _compared(
         first_difference=min(differences, key=lambda one: one.step, default=None),
         other_random_from=min((one for one in drifts if one is not None), default=None),
         unlike_files=() if differences else unlike,
+        is_automatic=resumed.job.resume is not None,
+        not_kept=_not_kept(resumed.folder.records / files[0]),
         runs=(unbroken.job_name, resumed.job_name),
     )
 
@@ -213,6 +217,14 @@ def made_steps(records: Path) -> list[AttemptRecord]:
     steps, _ = read_records(records, StepRecord)
     last_s = max((one.end_time_s for one in steps), default=0.0)
     return [one for one in begun if one.time_s <= last_s]
+
+
+def _not_kept(records: Path) -> str:
+    """Return why a trainer was not resumed automatically; empty: nobody said so."""
+    events, _ = read_records(records, EventRecord)
+    told = (one.message for one in events if one.message.startswith(NOT_KEPT))
+    why = next(told, "").removeprefix(NOT_KEPT).partition(GOES_ON)[0].strip()
+    return neutral(why, longest=_LONGEST_REASON) if why else ""
 
 
 def _host(file: str) -> str:

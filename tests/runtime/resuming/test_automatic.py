@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from smtc_lab.instance.variables import ATTEMPT_VARIABLE
 from smtc_lab.launchers.run import Run
+from smtc_lab.metrics.records.attempts import NOT_KEPT
 from smtc_lab.metrics.records.records import STEP_BOUNDARY
 from smtc_lab.study.resuming.prove import prove_resume
 
@@ -124,6 +126,15 @@ FROM_A_CACHE = """
     for (batch,) in islice(cycle(loader), 15):
         step(batch)
 """
+LOADS_BY_ITSELF = """
+    optimizer = torch.optim.Adam(model.parameters())
+    zeros = {number: torch.zeros_like(one) for number, one in enumerate(model.parameters())}
+    kept = {number: {"step": torch.tensor(7.0), "exp_avg": zero, "exp_avg_sq": zero}
+            for number, zero in zeros.items()}
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": kept})
+    for (batch,) in loader:
+        step(batch)
+"""
 SAMPLES_LOOKED_AT = """
     print(next(iter(loader))[0].shape)
     for epoch in range(2):
@@ -158,3 +169,14 @@ def test_a_script_that_cannot_go_on_is_told_why(
     assert re.search(why, message)
     assert "session.checkpoint(" in message
     assert not kept
+
+
+def test_a_script_that_goes_on_by_itself_is_not_said_to_begin_anew(run_warm: RunScript) -> None:
+    second = {ATTEMPT_VARIABLE: "2", "SMTC_RESUME": "automatic"}
+    ended = run_warm(BEGIN + LOADS_BY_ITSELF, **second)
+
+    (message,) = [one.message for one in ended.events if one.kind == "warning"]
+    assert message.startswith(NOT_KEPT)
+    assert "goes on after step 7" in message
+    assert "anew" not in message
+    assert min(one.step for one in ended.steps) == 7
