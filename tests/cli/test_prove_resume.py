@@ -88,6 +88,13 @@ def test_what_was_given_is_not_recommended_and_why_it_did_not_help_is_told() -> 
     assert why in unequal.verdict
 
 
+def test_an_epoch_that_begins_with_other_samples_is_no_plain_failure() -> None:
+    found = ResumeDifference(what="batch", step=20, rank=0, went_on=True)
+    proof = proof_of(equal=False, first_difference=found)
+
+    assert "Model and optimizer did go on from its checkpoint" in proof.verdict
+
+
 def test_the_set_up_is_that_of_the_options(
     smtc_lab: SmtcLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,7 +70,14 @@ def first_difference(
         one, other = (before, loaded) if begun else (now, there[step])
         assert one is not None and other is not None  # noqa: PT018, S101  as found above
         names = _unlike(one, other, unbroken.names) if field in _NAMED else ()
-        found = ResumeDifference(what=what, step=step + offset, rank=rank, tensors=tuple(names))
+        is_first = bool(loaded and before) and step + offset > 0
+        found = ResumeDifference(
+            what=what,
+            step=step + offset,
+            rank=rank,
+            tensors=tuple(names),
+            went_on=is_first and not begun and what in {"batch", "random"},
+        )
         if what != "random" or others:
             return found if begun or drifted is None else drifted
         drifted = drifted or found

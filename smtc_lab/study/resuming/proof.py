@@ -65,6 +65,10 @@ class ResumeDifference(Result):
     tensors: tuple[str, ...] = ()
     """Names of parameters and buffers that differ, as far as they are known."""
 
+    went_on: bool = False
+    """Whether it is the first step of an attempt, and the model and the optimizer's state that
+    it loaded are those of before."""
+
     @property
     def sentence(self) -> str:
         """What differs, for people."""
@@ -132,6 +136,11 @@ class ResumeProof(Result):
         if self.first_difference is not None:
             found = self.first_difference
             said = f"Not equal. {found.sentence} This would mend it: {found.mend}."
+            if found.went_on:
+                said += (
+                    " Model and optimizer did go on from its checkpoint, bit for bit: where an "
+                    "epoch may be drawn anew, nothing is missing so far."
+                )
             return f"{said}{self._not_automatic}"
         if not self.was_killed:
             return (

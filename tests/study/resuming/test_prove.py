@@ -260,6 +260,22 @@ def test_what_an_attempt_begins_with_is_told_before_what_it_makes() -> None:
     assert (found.what, found.step, found.rank) == ("loaded optimizer", 3, 1)
 
 
+@pytest.mark.parametrize(
+    ("batch_of", "optimizer", "went_on"),
+    [(3, "optimizer2False", True), (4, "optimizer2False", False), (3, "empty", False)],
+)
+def test_an_epoch_that_is_drawn_anew_went_on_all_the_same(
+    batch_of: int, optimizer: str, *, went_on: bool
+) -> None:
+    begins = record(3, BEFORE, optimizer=optimizer)
+    other: dict[int, Any] = {batch_of: {"batch": "other", "parameters": "other"}}
+    rows = [record(step, **other.get(step, {})) for step in range(6)]
+    found = first_difference(WHOLE, TrainerFingerprints(records=[begins, *rows]), rank=0)
+
+    assert found is not None
+    assert found.went_on is went_on
+
+
 def test_too_few_and_too_many_steps_are_told() -> None:
     for count in (5, 7):
         rows = [record(step) for step in range(count)]
