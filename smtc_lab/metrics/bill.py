@@ -61,7 +61,8 @@ class Bill(Result):
 
     interruptions_s: float | None = None
     """Billed time between the last step that counts before an interruption and the next one,
-    in seconds: steps done again, notice, start of the next attempt."""
+    in seconds: steps done again, notice, start of the next attempt; of a run without a step
+    all attempts that were interrupted."""
 
     interruptions_usd: float | None = None
     """Price of ``interruptions_s`` in USD; None also: not known, or it was emulated."""
@@ -110,7 +111,8 @@ def bill_of(  # noqa: PLR0913  options by name
         billed_s = None if started_s is None or ended_s is None else ended_s - started_s
         if billed_s is not None:
             billed_s = max(0.0, billed_s - taken.waited_s)
-        return _priced((None, None, 0.0, None), billed_s, usd_per_hour, evidence, taken)
+        parts_s: _Parts = (None, None, taken.lost_s, None)
+        return _priced(parts_s, billed_s, usd_per_hour, evidence, taken)
     least_s = -math.inf if started_s is None else started_s
     most_s = math.inf if ended_s is None else ended_s
     first_s = min(max(steps[0], least_s), most_s)

@@ -66,7 +66,33 @@ def test_a_script_that_begins_anew_has_proved_nothing(
 
     assert said.exit_code == exit_code
     assert ("It does not go on: killed 2 times" in said.out) is proof.began_anew
-    assert ("It was not killed: its run ended before" in said.out) is not proof.was_killed
+    assert ("It was not killed in time" in said.out) is not proof.was_killed
+
+
+def proof_of(**changed: Any) -> ResumeProof:
+    fields = {"equal": True, "steps": 40, "ranks": 1, "interrupted_at": (10,)}
+    begun = {"went_on_from": (0,), "runs": ("whole", "killed")}
+    return ResumeProof(**{**fields, **begun, **changed})
+
+
+def test_what_was_given_is_not_recommended_and_why_it_did_not_help_is_told() -> None:
+    why = "It takes batches with next(...)."
+    refused = proof_of(is_automatic=True, not_kept=why).verdict
+
+    assert "--resume automatic" in proof_of().verdict
+    assert "--resume automatic" not in refused
+    assert "keeps no checkpoint" not in refused
+    assert why in refused
+    found = ResumeDifference(what="batch", step=3, rank=0)
+    unequal = proof_of(equal=False, first_difference=found, is_automatic=True, not_kept=why)
+    assert why in unequal.verdict
+
+
+def test_an_epoch_that_begins_with_other_samples_is_no_plain_failure() -> None:
+    found = ResumeDifference(what="batch", step=20, rank=0, went_on=True)
+    proof = proof_of(equal=False, first_difference=found)
+
+    assert "Model and optimizer did go on from its checkpoint" in proof.verdict
 
 
 def test_the_set_up_is_that_of_the_options(

@@ -127,6 +127,25 @@ def test_a_launch_without_a_step_is_billed_and_has_no_parts() -> None:
     assert (found.billed_s, found.billed_usd) == (7.0, 7.0)
 
 
+def test_a_run_that_never_came_to_a_step_lost_what_it_paid_for() -> None:
+    starts_s = [STARTED_S + 3.0 * number for number in range(3)]
+    attempts = [
+        Attempt(started_s=start_s, ended_s=start_s + 1.0, interrupted_by="The market.")
+        for start_s in starts_s
+    ]
+    found = bill_of(
+        started_s=STARTED_S,
+        steps=None,
+        ended_s=STARTED_S + 9.0,
+        usd_per_hour=3600.0,
+        evidence="measured",
+        interrupted=interrupted(attempts, ended_s=STARTED_S + 9.0),
+    )
+
+    assert (found.num_interruptions, found.waited_s) == (3, 6.0)
+    assert found.billed_s == found.interruptions_s == found.interruptions_usd == 3.0
+
+
 def test_without_a_price_only_seconds_are_known() -> None:
     found = bill(usd_per_hour=None)
 

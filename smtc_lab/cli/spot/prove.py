@@ -38,7 +38,9 @@ def prove_resume(**options: Any) -> None:  # noqa: ANN401  click passes its own 
 
     Says "equal", or names the first thing that differs and the line that would mend it. The
     exit code is 1 then, where it began anew each time, as it keeps no checkpoint, and where it
-    ended before it was killed. Both runs are of this machine as it is.
+    had made its last step before it was killed. Files that the script wrote below SM_MODEL_DIR
+    and SM_OUTPUT_DATA_DIR and that differ are named, and change no exit code. Both runs are of
+    this machine as it is.
 
     \b
     Examples:

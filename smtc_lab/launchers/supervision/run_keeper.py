@@ -11,12 +11,14 @@ from smtc_lab.errors import StoreError
 from smtc_lab.machine.processes import start_ticks
 from smtc_lab.metrics.records.attempts import Attempt, with_end
 from smtc_lab.metrics.records.records import EventRecord
+from smtc_lab.store.run_folder import RANK_RECORDS
 from smtc_lab.store.said import readable
 from smtc_lab.store.state import RunState, Secondary, read_state, write_state
 from smtc_lab.store.writer import RecordWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from smtc_lab.launchers.supervision.gang import Outcome
     from smtc_lab.launchers.supervision.instances import InstanceEnd
@@ -39,6 +41,7 @@ class RunKeeper:
         self._problems: list[str] = []
         self._events = RecordWriter(folder.records / "run.sqlite")
         before = read_state(folder)
+        self._ended_before = before.reason if before.is_terminal else ""
         self._state = RunState(
             supervisor_pid=os.getpid(),
             supervisor_start_ticks=start_ticks(os.getpid()),
@@ -64,7 +67,9 @@ class RunKeeper:
         first = {} if self._state.started_s else {"started_s": now_s}
         self._change(secondary="Starting", attempts=attempts, **first)
         if len(attempts) > 1:
-            self.event("attempt", "", f"Attempt {len(attempts)} begins.")
+            why, self._ended_before = self._ended_before.partition("\n")[0], ""
+            words = why and f" Attempt {len(attempts) - 1} had ended: {readable(why)}"
+            self.event("attempt", "", f"Attempt {len(attempts)} begins.{words}")
 
     def takes_steps(self) -> None:
         """Say that the trainers of this attempt have asked for their first batch."""
@@ -133,7 +138,8 @@ class RunKeeper:
             ended_s: When its last instance ended, in seconds since the epoch; None: now.
         """
         # what was printed comes last: it may be lines
-        parts = [ended.reason, *dict.fromkeys(self._problems), last_words]
+        told = self._without_a_step(ended.reason) or ended.reason
+        parts = [told, *dict.fromkeys(self._problems), last_words]
         reason = readable(" ".join(filter(None, parts)))
         try:
             self.event("state", "", f"{ended.state}. {reason}".strip())
@@ -153,8 +159,36 @@ class RunKeeper:
         )
         write_state(self._folder, self._state)
 
+    def _without_a_step(self, reason: str) -> str:
+        """Return why a run ended that no wait would help; empty: one might.
+
+        Args:
+            reason: Why it ended.
+        """
+        taken = [one for one in self._state.attempts if one.interrupted_by]
+        files = self._folder.record_files(RANK_RECORDS)
+        if not reason.startswith(_LIMITS[1]) or len(taken) < 2 or any(map(_has_steps, files)):
+            return ""
+        lived_s = max((one.ended_s or one.started_s) - one.started_s for one in taken)
+        return (
+            f"{_LIMITS[1]}: none of {len(self._state.attempts)} attempts came to a step, as "
+            f"the instances went before the first one, after {lived_s:.1f} s at most. A longer "
+            "max_wait does not help by itself. Take instances that live longer (of a market of "
+            "this machine a greater mean_time_between_s), or on-demand instances, or let the "
+            "script start faster."
+        )
+
     def _change(self, **changes: Any) -> None:  # noqa: ANN401  fields of RunState
         self._state = replace(self._state, **changes)
         write_state(self._folder, self._state)
         if "state" in changes:
             self.event("state", "", f"{changes['state']}. {changes.get('reason', '')}".strip())
+
+
+def _has_steps(records: Path) -> bool:
+    from smtc_lab.store.steps.columns import StepColumns  # noqa: PLC0415  numpy, at few ends
+
+    try:
+        return StepColumns([records]).count() > 0
+    except StoreError:
+        return True  # nobody knows

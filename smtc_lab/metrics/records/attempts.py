@@ -8,6 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+NOT_KEPT = 'resume="automatic" cannot keep this training. '
+"""What the event begins with that says why; a sentence or two follow, and ``GOES_ON``."""
+
+GOES_ON = "Training goes on"
+"""What it says next begins with."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-BEFORE, AFTER = "before", "after"
+BEFORE, AFTER, BETWEEN = "before", "after", "between"
 """Moments of a ``FingerprintRecord``."""
 
 NAMES_FILE = "output/data/tensors.json"
@@ -35,7 +35,8 @@ class FingerprintRecord:
 
     moment: str
     """``after`` the step; or ``before`` the optimizer's part of the first one of an attempt,
-    when batch, random numbers and buffers are not told."""
+    when batch, random numbers and buffers are not told; or ``between``: the same of a later
+    step, where another optimizer has stepped since the one whose steps are counted."""
 
     batch: str
     """Of the batches that were drawn since the step before, in their order, with blanks between

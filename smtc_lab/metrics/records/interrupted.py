@@ -70,7 +70,8 @@ class Interrupted:
 
     lost_s: float = 0.0
     """Billed time between the last step that counts and the next one, in seconds: steps that
-    are done again, a notice, the start of the next attempt, its checkpoint."""
+    are done again, a notice, the start of the next attempt, its checkpoint; of a run without
+    a step all attempts that were interrupted."""
 
     around_s: tuple[float, float] = (0.0, 0.0)
     """How much of both lay before the first step that counts, and of the wait behind the last
@@ -145,7 +146,10 @@ def interrupted(
     """
     found = gaps(attempts, times_s, ended_s=ended_s)
     if times_s is None or not times_s.size:
-        return Interrupted(count=len(found), waited_s=waited_s(attempts, ended_s))
+        lost_s = sum(gap.lost_s for gap in found)
+        return Interrupted(
+            count=len(found), waited_s=waited_s(attempts, ended_s), lost_s=lost_s
+        )
     # what is billed behind the last step is the end of the run
     behind = [gap for gap in found if gap.step == times_s.shape[1]]
     return Interrupted(

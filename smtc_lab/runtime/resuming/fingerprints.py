@@ -22,6 +22,7 @@ from smtc_lab.metrics.records.fingerprints import (
     AFTER,
     BATCH_DIGITS,
     BEFORE,
+    BETWEEN,
     FOLDED,
     MOST_BATCHES,
     MOST_TENSORS,
@@ -35,7 +36,7 @@ from smtc_lab.runtime.resuming.random_numbers import random_numbers
 from smtc_lab.store.tables import RecordSink
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from smtc_lab.runtime.instance_runtime import InstanceRuntime
     from smtc_lab.store.tables import Record
@@ -59,6 +60,12 @@ class Fingerprints:
         self._optimizers: weakref.WeakSet[Optimizer] = weakref.WeakSet()
         self._tensors: list[tuple[str, torch.Tensor]] | None = None
         self._batches: list[str] = []
+        self._last: Callable[[], Optimizer | None] = lambda: None
+        """The optimizer that stepped last."""
+        self._counted: Callable[[], Optimizer | None] = lambda: None
+        """The one with whose step the step before was recorded."""
+        self._is_more = False
+        """Whether another one has stepped since."""
 
     def took(self, batch: object) -> None:
         """Take in a batch that the next step is made of.
@@ -72,7 +79,11 @@ class Fingerprints:
         self._batches.append(digest[:BATCH_DIGITS])
 
     def will_step(self, optimizer: Optimizer, *_: object) -> None:
-        """Take what an attempt goes on with, before its first step."""
+        """Take what an attempt goes on with, before its first step.
+
+        Of several optimizers the first one ends the step, and the others change the model
+        after that: what the next step goes on with is taken before it, too.
+        """
         if self._runtime.is_restoring:
             return
         is_first = not self._optimizers
@@ -84,6 +95,11 @@ class Fingerprints:
         timer = self._runtime.timer
         if is_first and not timer.num_steps:
             self._runtime.record(self.of(timer.first_step, BEFORE))
+        elif optimizer is not self._counted():
+            self._is_more = not self._runtime.is_timed_by_session
+        elif self._is_more:
+            self._runtime.record(self.of(timer.first_step + timer.num_steps, BETWEEN))
+        self._last = weakref.ref(optimizer)
 
     def of(self, step: int, moment: str) -> FingerprintRecord:
         """Return the fingerprints of now."""
@@ -93,6 +109,7 @@ class Fingerprints:
         batches = ""
         if moment == AFTER:
             batches, self._batches = _joined(self._batches), []
+            self._counted, self._is_more = self._last, False
         optimizers = list(self._optimizers)
         return FingerprintRecord(
             step=step,

@@ -93,6 +93,8 @@ class BackwardSteps:
 
     def _went_backward(self) -> None:
         runtime = self._runtime
+        if runtime.is_restoring:  # what it changes is set back, by nobody's step
+            return
         runtime.timer.went_backward()
         if runtime.is_timed_by_session:
             return

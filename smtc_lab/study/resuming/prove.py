@@ -14,8 +14,10 @@ from smtc_lab.launchers.run import Run, launcher_named
 from smtc_lab.launchers.special_launch import in_own_folder, with_fingerprints
 from smtc_lab.machine.beneath import MIB, read_beneath
 from smtc_lab.machine.stored_text import parsed_json
-from smtc_lab.metrics.records.attempts import AttemptRecord
+from smtc_lab.metrics.records.attempts import GOES_ON, NOT_KEPT, AttemptRecord
 from smtc_lab.metrics.records.fingerprints import NAMES_FILE, FingerprintRecord
+from smtc_lab.metrics.records.records import EventRecord, StepRecord
+from smtc_lab.neutral_text import neutral
 from smtc_lab.spec.cluster import LOCAL, Cluster, InstanceGroup
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.spec.spot import Market
@@ -23,12 +25,14 @@ from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RANK_RECORDS
 from smtc_lab.store.steps.columns import StepColumns
 from smtc_lab.study.comparison.completed import NO_STEP_AFTER_OTHERS
-from smtc_lab.study.resuming.proof import (
-    ResumeProof,
+from smtc_lab.study.resuming.compared_steps import (
     TrainerFingerprints,
     first_difference,
+    random_drift,
     step_found,
 )
+from smtc_lab.study.resuming.own_files import unlike_files
+from smtc_lab.study.resuming.proof import ResumeProof
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,6 +48,7 @@ MOST_INTERRUPTIONS = 100
 """Kills of one proof, at most."""
 
 _LOOK_S = 0.01
+_LONGEST_REASON = 300
 
 
 def prove_resume(
@@ -173,31 +178,64 @@ def _compared(
     steps: int,
     interrupted_at: tuple[int, ...],
 ) -> ResumeProof:
-    differences, unknown = [], 0
+    differences, unknown, drifts = [], 0, []
     for rank, name in enumerate(files):
         one, other = (_taken(run.folder, name) for run in (unbroken, resumed))
         unknown = max(unknown, step_found(one, other) or 0)
         found = first_difference(one, other, rank=rank)
         if found is not None:
             differences.append(found)
-    begun, _ = read_records(resumed.folder.records / files[0], AttemptRecord)
+        drifts.append(random_drift(one, other))
+    hosts = sorted({_host(name) for name in files})
+    unlike = unlike_files(unbroken.folder, resumed.folder, hosts)
+    begun = made_steps(resumed.folder.records / files[0])
     *earlier, last = [one.first_step for one in begun] or [0]
     return ResumeProof(
         equal=not differences,
         steps=steps,
         ranks=len(files),
-        interrupted_at=interrupted_at,
+        interrupted_at=interrupted_at[: max((one.attempt for one in begun), default=1) - 1],
         went_on_from=(*earlier, last or unknown),
         first_difference=min(differences, key=lambda one: one.step, default=None),
+        other_random_from=min((one for one in drifts if one is not None), default=None),
+        unlike_files=() if differences else unlike,
+        is_automatic=resumed.job.resume is not None,
+        not_kept=_not_kept(resumed.folder.records / files[0]),
         runs=(unbroken.job_name, resumed.job_name),
     )
 
 
+def made_steps(records: Path) -> list[AttemptRecord]:
+    """Return the attempts after which a trainer made steps, in order.
+
+    One that goes on behind the last step makes none: what came before it was no interruption.
+
+    Args:
+        records: Of the trainer.
+    """
+    begun, _ = read_records(records, AttemptRecord)
+    steps, _ = read_records(records, StepRecord)
+    last_s = max((one.end_time_s for one in steps), default=0.0)
+    return [one for one in begun if one.time_s <= last_s]
+
+
+def _not_kept(records: Path) -> str:
+    """Return why a trainer was not resumed automatically; empty: nobody said so."""
+    events, _ = read_records(records, EventRecord)
+    told = (one.message for one in events if one.message.startswith(NOT_KEPT))
+    why = next(told, "").removeprefix(NOT_KEPT).partition(GOES_ON)[0].strip()
+    return neutral(why, longest=_LONGEST_REASON) if why else ""
+
+
+def _host(file: str) -> str:
+    return file.rpartition("-rank")[0]
+
+
 def _taken(folder: RunFolder, name: str) -> TrainerFingerprints:
     records, _ = read_records(folder.records / name, FingerprintRecord)
-    host = name.partition("-rank")[0]
     try:
-        text = read_beneath(folder.path, folder.opt_ml(host) / NAMES_FILE, most_bytes=MIB)
+        names_file = folder.opt_ml(_host(name)) / NAMES_FILE
+        text = read_beneath(folder.path, names_file, most_bytes=MIB)
         names = [str(one) for one in parsed_json(text)]
     except (OSError, ValueError):
         names = []

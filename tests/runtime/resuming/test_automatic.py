@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from smtc_lab.instance.variables import ATTEMPT_VARIABLE
+from smtc_lab.launchers.run import Run
+from smtc_lab.metrics.records.attempts import NOT_KEPT
+from smtc_lab.metrics.records.records import STEP_BOUNDARY
 from smtc_lab.study.resuming.prove import prove_resume
 
 if TYPE_CHECKING:
@@ -84,6 +88,8 @@ def test_a_plain_loop_is_the_unbroken_one(num_workers: int, kind: str, tmp_path:
     assert proof.equal, proof.verdict
     assert len(proof.interrupted_at) == 2
     assert proof.went_on_from[-1] > 6  # behind the first pass
+    told = Run.open(str(runs / proof.runs[1])).records().events
+    assert STEP_BOUNDARY not in {one.kind for one in told}  # passes gone through are no steps
     logs = [(runs / name / "logs" / "algo-1.log").read_text() for name in proof.runs]
     averages = [log[log.rindex("average") :].partition("\n")[0] for log in logs]
     assert averages[0] == averages[1]
@@ -120,6 +126,15 @@ FROM_A_CACHE = """
     for (batch,) in islice(cycle(loader), 15):
         step(batch)
 """
+LOADS_BY_ITSELF = """
+    optimizer = torch.optim.Adam(model.parameters())
+    zeros = {number: torch.zeros_like(one) for number, one in enumerate(model.parameters())}
+    kept = {number: {"step": torch.tensor(7.0), "exp_avg": zero, "exp_avg_sq": zero}
+            for number, zero in zeros.items()}
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": kept})
+    for (batch,) in loader:
+        step(batch)
+"""
 SAMPLES_LOOKED_AT = """
     print(next(iter(loader))[0].shape)
     for epoch in range(2):
@@ -154,3 +169,14 @@ def test_a_script_that_cannot_go_on_is_told_why(
     assert re.search(why, message)
     assert "session.checkpoint(" in message
     assert not kept
+
+
+def test_a_script_that_goes_on_by_itself_is_not_said_to_begin_anew(run_warm: RunScript) -> None:
+    second = {ATTEMPT_VARIABLE: "2", "SMTC_RESUME": "automatic"}
+    ended = run_warm(BEGIN + LOADS_BY_ITSELF, **second)
+
+    (message,) = [one.message for one in ended.events if one.kind == "warning"]
+    assert message.startswith(NOT_KEPT)
+    assert "goes on after step 7" in message
+    assert "anew" not in message
+    assert min(one.step for one in ended.steps) == 7

@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smtc_lab.errors import SpecError
-from smtc_lab.metrics.records.fingerprints import AFTER, BEFORE, FingerprintRecord
+from smtc_lab.metrics.records.attempts import AttemptRecord
+from smtc_lab.metrics.records.fingerprints import AFTER, BEFORE, BETWEEN, FingerprintRecord
 from smtc_lab.spec.cluster import Cluster
-from smtc_lab.study.resuming.proof import TrainerFingerprints, first_difference, step_found
-from smtc_lab.study.resuming.prove import prove_resume
+from smtc_lab.store.writer import RecordWriter
+from smtc_lab.study.resuming.compared_steps import (
+    TrainerFingerprints,
+    first_difference,
+    random_drift,
+    step_found,
+)
+from smtc_lab.study.resuming.prove import made_steps, prove_resume
+from tests.kit.records import step_record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,6 +54,13 @@ for epoch in range(first, 4):
     os.replace(kept + ".new", kept)
 """
 
+TELLS_THE_TIME = """
+import os, time
+for folder, text in (("SM_MODEL_DIR", "the same"), ("SM_OUTPUT_DATA_DIR", str(time.time()))):
+    with open(os.path.join(os.environ[folder], "begun.txt"), "w") as file:
+        file.write(text)
+"""
+
 
 @pytest.mark.timeout(200)
 @pytest.mark.parametrize(
@@ -75,13 +90,15 @@ def test_a_script_that_saves_by_itself_is_judged(
 @pytest.mark.timeout(200)
 def test_an_optimizer_that_counts_nothing_is_placed_by_when_it_saved(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
-    script.write_text(SCRIPT.replace("optim.AdamW", "optim.SGD"))
+    script.write_text(TELLS_THE_TIME + SCRIPT.replace("optim.AdamW", "optim.SGD"))
     runs = tmp_path / "runs"
     proof = prove_resume(script, interruptions=1, seed=4, root=runs, max_steps=35)
 
     assert proof.equal, proof.verdict  # its steps are those of both attempts
     assert proof.steps == 35
     assert proof.went_on_from[0] in {10, 20, 30}
+    assert proof.unlike_files == ("output/data/begun.txt",)
+    assert "Beside the training: output/data/begun.txt differs" in proof.verdict
 
 
 @pytest.mark.timeout(200)
@@ -128,6 +145,33 @@ def test_a_session_is_proved(tmp_path: Path, trainers: int, cluster: str) -> Non
 
     assert proof.equal, proof.verdict
     assert (proof.ranks, len(proof.interrupted_at)) == (trainers, 2)
+
+
+DONE_SOON = """
+import os
+from pathlib import Path
+from threading import Event
+import torch
+
+torch.manual_seed(0)
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.Adam(model.parameters())
+kept, step = Path(os.environ["SM_CHECKPOINT_DIR"], "last.pt"), 0
+if was_there := kept.exists():
+    found = torch.load(kept)
+    model.load_state_dict(found["model"])
+    optimizer.load_state_dict(found["optimizer"])
+    step = found["step"]
+while step < 9:
+    optimizer.zero_grad()
+    model(torch.ones(2, 4)).sum().backward()
+    optimizer.step()
+    step += 1
+torch.save(
+    {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, kept)
+if not was_there:
+    Event().wait(3)  # that is killed here
+"""
 
 
 IN_PARTS = """
@@ -216,6 +260,22 @@ def test_what_an_attempt_begins_with_is_told_before_what_it_makes() -> None:
     assert (found.what, found.step, found.rank) == ("loaded optimizer", 3, 1)
 
 
+@pytest.mark.parametrize(
+    ("batch_of", "optimizer", "went_on"),
+    [(3, "optimizer2False", True), (4, "optimizer2False", False), (3, "empty", False)],
+)
+def test_an_epoch_that_is_drawn_anew_went_on_all_the_same(
+    batch_of: int, optimizer: str, *, went_on: bool
+) -> None:
+    begins = record(3, BEFORE, optimizer=optimizer)
+    other: dict[int, Any] = {batch_of: {"batch": "other", "parameters": "other"}}
+    rows = [record(step, **other.get(step, {})) for step in range(6)]
+    found = first_difference(WHOLE, TrainerFingerprints(records=[begins, *rows]), rank=0)
+
+    assert found is not None
+    assert found.went_on is went_on
+
+
 def test_too_few_and_too_many_steps_are_told() -> None:
     for count in (5, 7):
         rows = [record(step) for step in range(count)]
@@ -253,8 +313,63 @@ def test_batches_that_a_loader_draws_ahead_are_the_same_samples() -> None:
         assert resumed(others).what == "batch"
 
 
+def test_what_other_optimizers_do_after_a_recorded_step_is_known() -> None:
+    rows = [record(step) for step in range(6)]
+    later = {step: f"later{step}" for step in range(1, 6)}
+    between = [record(step, BETWEEN, parameters=later[step]) for step in later]
+    unbroken = TrainerFingerprints(records=[record(0, BEFORE), *between, *rows])
+    rows[3] = record(3, parameters="other")
+
+    def found(loaded: str) -> str:
+        begins = record(3, BEFORE, parameters=loaded, optimizer=between[2].optimizer)
+        resumed = TrainerFingerprints(records=[begins, *rows])
+        difference = first_difference(unbroken, resumed, rank=0)
+        return difference.what if difference else ""
+
+    assert found("later3") == "weights"
+    assert found("parameters2False") == "loaded weights"
+
+
+def test_random_numbers_that_change_nothing_are_no_difference() -> None:
+    changed: dict[int, Any] = {step: {"random": "other"} for step in (3, 4)}
+
+    def resumed(**last: str) -> TrainerFingerprints:
+        rows = [record(step, **changed.get(step, {})) for step in range(5)]
+        return TrainerFingerprints(records=[record(3, BEFORE), *rows, record(5, **last)])
+
+    assert first_difference(WHOLE, resumed(), rank=0) is None
+    assert random_drift(WHOLE, resumed()) == 3
+    assert random_drift(WHOLE, WHOLE) is None
+    found = first_difference(WHOLE, resumed(random="other", batch="other"), rank=0)
+    assert found is not None
+    assert (found.what, found.step) == ("random", 3)
+
+
 def vars_of(one: FingerprintRecord) -> dict[str, Any]:
     return {name: getattr(one, name) for name in one.__slots__}
+
+
+def test_a_kill_behind_the_last_step_interrupts_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "algo-1-rank0.sqlite"
+    writer = RecordWriter(file)
+    writer.append(AttemptRecord(attempt=2, time_s=5.0, first_step=2))
+    for step in range(4):
+        writer.append(step_record(step=step, end_time_s=2.0 + 2 * step))
+    writer.append(AttemptRecord(attempt=3, time_s=9.0, first_step=4))
+    writer.close()
+
+    assert [one.attempt for one in made_steps(file)] == [2]
+
+
+@pytest.mark.timeout(100)
+def test_a_script_that_is_killed_when_it_is_done_proves_nothing(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(DONE_SOON)
+    proof = prove_resume(script, interruptions=1, seed=9, root=tmp_path / "runs")
+
+    assert not proof.was_killed
+    assert not proof.began_anew
+    assert proof.verdict.startswith("It was not killed in time")
 
 
 @pytest.mark.parametrize("interruptions", [0, 101])

@@ -12,7 +12,7 @@ import pytest
 from smtc_lab.errors import LauncherError, SpecError
 from smtc_lab.metrics.result import Interval
 from smtc_lab.metrics.tuning.importance import importances
-from smtc_lab.metrics.tuning.pareto import PricedTrial, TuningPareto
+from smtc_lab.metrics.tuning.pareto import PARETO, PricedTrial, TuningPareto
 from smtc_lab.study.tuning import ledger
 from smtc_lab.views.kinds import kind_of
 from smtc_lab.views.server.topic import WatchTopic

@@ -26,6 +26,7 @@ from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.opt_ml import AUTOMATIC_CHECKPOINTS, CHECKPOINTS
 from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
 from smtc_lab.instance.variables import RESUME_EVERY_STEPS_SETTING
+from smtc_lab.metrics.records.attempts import GOES_ON, NOT_KEPT
 from smtc_lab.parallel.trainers import Trainers
 from smtc_lab.parallel.untraced import untraced
 from smtc_lab.runtime.resuming.interval import SaveInterval
@@ -193,8 +194,11 @@ class AutomaticResume:
         runtime = self._runtime
         if runtime.context.world_size > 1:
             return self._refuse(f"There are {runtime.context.world_size} trainers.")
-        if self._restored_step():
-            return self._refuse("The script takes up a state that it saved by itself.")
+        if step := self._restored_step():
+            return self._refuse(
+                "It need not: the script takes up a state that it saved by itself, and goes on "
+                f"after step {step}."
+            )
         every = os.environ.get(RESUME_EVERY_STEPS_SETTING)
         base = Path(os.environ.get(BASE_FOLDER_VARIABLE, "."), CHECKPOINTS)
         place = TrainerPlace(
@@ -240,12 +244,13 @@ class AutomaticResume:
             shutil.rmtree(self._folder, ignore_errors=True)
             if threading.current_thread() is threading.main_thread():
                 signal.signal(signal.SIGTERM, self._on_term)  # no step saves on it any more
-        self._runtime.event(
-            "warning",
-            f'resume="automatic" cannot keep this training. {why} Training goes on, and after '
-            "an interruption it begins anew. Call session.checkpoint(...), or let the script "
-            "save and load by itself.",
+        after = (
+            f"{GOES_ON}, and after an interruption it begins anew, unless the script saves and "
+            "loads by itself. Call session.checkpoint(...), which keeps it."
         )
+        if step := self._restored_step():
+            after = f"{GOES_ON}."
+        self._runtime.event("warning", f"{NOT_KEPT}{why} {after}")
         if self._kept is None:
-            self._go_on(self._restored_step())
+            self._go_on(step)
         return False
