@@ -39,12 +39,13 @@ def tuning_pareto(
 ) -> TuningPareto:
     """Return what the trials of a search would cost on clusters, and which of them are best.
 
-    Nothing is launched, and views of the search show it from then on. A trial's own run tells what it costs where it was searched; elsewhere
-    the planner predicts it from a calibration: the trial's own, else any of the search. Where
-    the trial's own step time is not within what that predicts of it, its model is another one:
-    its prices move with it, and their intervals hold both. Times of trials that ran side by
-    side are those of a crowded machine and do not count: only calibrations do. Of an emulation
-    prices and times are of the steps, in cluster time.
+    Nothing is launched, and views of the search show it from then on. A trial's own run
+    tells what it costs where it was searched; elsewhere the planner predicts it from a
+    calibration: the trial's own, else any of the search. Where the trial's own step time is
+    not within what that predicts of it, its model is another one: its prices move with it,
+    and their intervals hold both. Times of trials that ran side by side are those of a
+    crowded machine and do not count: only calibrations do. Of an emulation prices and times
+    are of the steps, in cluster time.
 
     Args:
         study: The search, or its name.

@@ -161,7 +161,8 @@ export interface IBill {
 
   /**
    * Billed time between the last step that counts before an interruption and the next one,
-   * in seconds: steps done again, notice, start of the next attempt.
+   * in seconds: steps done again, notice, start of the next attempt; of a run without a step
+   * all attempts that were interrupted.
    */
   readonly interruptionsS: number | null;
 
