@@ -208,7 +208,7 @@ describe('the forecast on spot instances', () => {
       advice: ['Means.', 'Take spot only.'],
       policies: [
         policy('on-demand', false, 10),
-        policy('spot only', true, 3),
+        { ...policy('spot only', true, 3), deadline_probability: 0.08 },
         policy('uniform progress', null, 4)
       ]
     });
@@ -220,7 +220,7 @@ describe('the forecast on spot instances', () => {
     expect(rows[1]?.textContent).toContain('recommended');
     expect(rows[2]?.textContent).toContain('≥ $4.00');
     expect(rows[1]?.textContent).toContain('$2.70–$3.60');
-    expect(rows[1]?.textContent).toContain('> 99.5 %');
+    expect(rows[0]?.textContent).toContain('> 99.5 %');
     expect(element.querySelector('caption')?.textContent).toContain(
       'Predicted'
     );
@@ -231,7 +231,9 @@ describe('the forecast on spot instances', () => {
       max_runtime_s: 9000
     });
     expect(status()).toContain('The job has it now');
+    expect(status()).toContain('92 % are stopped before their end');
     button(element, 'Use this: on-demand').click();
+    expect(status()).not.toContain('before their end');
     expect(job.rest).toMatchObject({
       use_spot_instances: false,
       max_wait: null

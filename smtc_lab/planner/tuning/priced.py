@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from smtc_lab.errors import PlannerError
+from smtc_lab.launchers.engines import THIS_MACHINE, runs_here
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.planner.calibration.parts import ASSUMED_SPREAD
 from smtc_lab.planner.forecast.kept import KeptCalibrations
@@ -25,6 +26,7 @@ from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.reader import read_run
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.study.tuning.book import question_of
+from smtc_lab.study.tuning.tuner import at_once_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +63,9 @@ class TrialPricing:
         self._base = run.request.jobs[0]
         self._catalog = run.request.catalog if catalog is None else catalog
         self._kept = KeptCalibrations(run.request.root)
-        self._is_crowded = question_of(run.request).max_parallel_jobs > 1
+        on = run.request.options.get("on", THIS_MACHINE)
+        at_once, _ = at_once_of(question_of(run.request), self._base, on=on)
+        self._is_crowded = at_once > 1 and bool(runs_here(on))
         self._known: dict[int, tuple[Calibration, float]] = {}
 
     @property

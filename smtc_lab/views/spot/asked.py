@@ -101,7 +101,7 @@ def spot_answer(
         asked=asked,
         about=(source, *about(made)),
         policies=tuple(_answered(each) for each in made.policies),
-        best=made.best.policy,
+        best=made.best.policy if made.best.chance else "",
         advice=tuple(advice(made)),
     )
 

@@ -61,7 +61,7 @@ class SpotAnswer:
     """The policies, beginning with on-demand instances alone."""
 
     best: str = ""
-    """Name of the policy that is recommended."""
+    """Name of the policy that is recommended; empty: none ends in time."""
 
     advice: tuple[str, ...] = ()
     """What to take and why, and what the numbers are, in sentences."""

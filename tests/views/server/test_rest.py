@@ -130,7 +130,7 @@ async def test_a_comparison_is_started_and_stopped_by_requests_alone(
         ),
         (
             {"kind": "scaling", "jobs": [], "rounds": 1, "devices": ["1"]},
-            "or a scaling study",
+            "a scaling study",
         ),
         (
             {"kind": "run", "job": job_json("train.py", job_name="../up")},

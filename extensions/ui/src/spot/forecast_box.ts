@@ -11,7 +11,7 @@ import { format } from '../charts/units.js';
 import { isSameJson } from '../forms/component.js';
 import { Entry, withGiven, type IEntry } from './entry.js';
 import { questionFields, timeFields } from './fields.js';
-import { policyTable } from './policy_table.js';
+import { policyTable, unfinishedText } from './policy_table.js';
 import type { ISpotProps } from './part.js';
 
 /**
@@ -236,6 +236,7 @@ export class ForecastBox {
       this._wrong.set(at.spec.name, problem);
     }
     this._tellProblem(at === undefined ? problem : '');
+    this._answer = answer;
     this._result.replaceChildren(
       ...(problem === '' ? policyTable(answer, this._use) : [])
     );
@@ -255,6 +256,7 @@ export class ForecastBox {
       typeof max === 'number'
         ? t('The job has it now, and is stopped after %1.', format(max, 's'))
         : t('The job has it now.');
+    this._words += unfinishedText(this._answer, isSpot);
     this._show();
   };
 
@@ -281,6 +283,7 @@ export class ForecastBox {
   private _asked = '';
   private _pending = '';
   private _of = '';
+  private _answer: ISpotAnswer | undefined;
 }
 
 const MEAN = 'mean_time_between_s';

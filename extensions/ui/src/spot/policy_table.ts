@@ -10,12 +10,29 @@ import type { Unit } from '../charts/options.js';
  */
 export type UsePolicy = (isSpot: boolean) => void;
 
+const SURE = 0.95;
 const POLICIES: Readonly<Record<string, string>> = {
   'on-demand': mark('on-demand'),
   'spot only': mark('spot only'),
   'greedy then on-demand': mark('greedy then on-demand'),
   'uniform progress': mark('uniform progress')
 };
+
+/**
+ * Return that jobs of a policy are often stopped before their end; empty: they are not.
+ */
+export function unfinishedText(
+  answer: ISpotAnswer | undefined,
+  isSpot: boolean
+): string {
+  const used = answer?.policies.find(
+    ({ useSpotInstances }) => useSpotInstances === isSpot
+  );
+  const chance = used?.deadlineProbability ?? 1;
+  return chance >= SURE
+    ? ''
+    : ` ${t('Of its futures %1 are stopped before their end.', format(1 - chance, 'fraction'))}`;
+}
 
 /**
  * Return what a forecast is of, a table of its policies, and what to take.
