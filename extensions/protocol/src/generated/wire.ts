@@ -2927,7 +2927,7 @@ export interface ISpotAnswer {
   readonly policies: readonly IAnsweredPolicy[];
 
   /**
-   * Name of the policy that is recommended.
+   * Name of the policy that is recommended; empty: none ends in time.
    */
   readonly best: string;
 
