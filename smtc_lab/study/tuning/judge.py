@@ -79,7 +79,10 @@ class Judge:
             why = self._by_values(self._run.values())
             if why is not None:
                 return why
-        return self._by_money()
+        why = self._by_money()
+        if why is not None:  # what it came to by then counts
+            self.values = self._run.values()
+        return why
 
     def _by_values(self, values: list[float]) -> str | None:
         """Return why it is stopped by the values that it gave."""
